@@ -234,6 +234,13 @@ temporal() {
   fresh timeout 300 "$python" tests/beside_mariadb.py "$binary" "$python" tests/temporal/portions.py --seconds 4
 }
 
+# Searches in full-text indexes and through all rows, which must agree. 20 s.
+fulltext() {
+  say fulltext
+  with_server --port-first "$python" tests/fulltext/kept.py --seed 1 --steps 1500
+  fresh with_server --port-first "$python" tests/fulltext/kept.py --steps 600
+}
+
 connections() {
   say connections
   "$python" tests/connections/connections.py "$binary"
@@ -349,7 +356,7 @@ dbt3() {
 checks=(lint deny unit simulate models)
 waiting=(replication isolation)
 served=(compat shapes metamorphic spill parser differential conformance clients connections privileges oltp crash
-  trx ddl partitions temporal visible events suites dbt3 bench hostile)
+  trx ddl partitions temporal fulltext visible events suites dbt3 bench hostile)
 
 # Seconds of one served step in a run of all: one that hangs must not keep the others from being run and reported.
 step_seconds=1500

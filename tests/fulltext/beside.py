@@ -1,7 +1,7 @@
 """Full-text searches beside MariaDB.
 
 Random documents and queries go to both servers. Hits, ranks (as 32-bit floats) and errors must be
-equal. Usage: beside.py --port PORT --beside PORT [--seed N] [--rounds N] [--modes nbe]
+equal. Usage: beside.py PORT MARIADB_PORT [--seed N] [--rounds N] [--modes nbe]
 """
 
 import argparse
@@ -102,8 +102,8 @@ def connect(port):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--port", type=int, required=True)
-    parser.add_argument("--beside", type=int, required=True)
+    parser.add_argument("port", type=int)
+    parser.add_argument("beside", type=int)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--queries", type=int, default=30)

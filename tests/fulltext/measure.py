@@ -1,6 +1,6 @@
 """CPU time of a full-text index: its build, inserts and queries, for a server and its process.
 
-Usage: measure.py --port PORT --pid PID [--documents N] [--scan]
+Usage: measure.py --port PORT --pid PID [--documents N] [--engine NAME] [--scan]
 """
 
 import argparse
@@ -27,6 +27,7 @@ def main():
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--pid", type=int, required=True)
     parser.add_argument("--documents", type=int, default=50_000)
+    parser.add_argument("--engine", default="innodb")
     parser.add_argument("--scan", action="store_true", help="read all rows instead of the index")
     options = parser.parse_args()
     connection = pymysql.connect(host="127.0.0.1", port=options.port, user="root", autocommit=True)
@@ -49,7 +50,7 @@ def main():
     cursor.execute("create database if not exists fulltext_measure")
     cursor.execute("use fulltext_measure")
     cursor.execute("drop table if exists d, e")
-    cursor.execute("create table d (id int primary key auto_increment, t text)")
+    cursor.execute(f"create table d (id int primary key auto_increment, t text) engine={options.engine}")
     chance = random.Random(1)
     weights = [1 / (n + 1) for n in range(5000)]
     words = [f"w{n}x" for n in range(5000)]
@@ -65,7 +66,9 @@ def main():
     for what, statement in QUERIES:
         measure(what, statement, 3 if options.scan else 5)
     if not options.scan:
-        cursor.execute("create table e (id int primary key auto_increment, t text, fulltext ft (t))")
+        cursor.execute(
+            f"create table e (id int primary key auto_increment, t text, fulltext ft (t)) engine={options.engine}"
+        )
         measure("insert of 2000", "insert into e (t) select t from d where id <= 2000")
         before, begun = cpu(), time.monotonic()
         for _ in range(500):

@@ -121,9 +121,22 @@ pub enum StopwordList {
     },
 }
 
+/// Kind of a full-text index: what is a word, and what is kept of documents.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TextDialect {
+    /// A single letter before an apostrophe is no word. Only committed documents are found.
+    #[default]
+    Strict,
+    /// Sizes of documents are kept beside their words.
+    Lenient,
+}
+
 /// Rules by which a full-text index chooses its words. They stay what they were at its creation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TextRules {
+    /// Its kind.
+    #[serde(default)]
+    pub dialect: TextDialect,
     /// Least length of a word in characters.
     pub least: u32,
     /// Greatest length of a word in characters.
@@ -134,7 +147,8 @@ pub struct TextRules {
 
 impl Default for TextRules {
     fn default() -> Self {
-        Self { least: 3, most: 84, stopwords: StopwordList::Builtin }
+        let (dialect, stopwords) = (TextDialect::Strict, StopwordList::Builtin);
+        Self { dialect, least: 3, most: 84, stopwords }
     }
 }
 

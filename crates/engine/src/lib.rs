@@ -52,7 +52,7 @@ pub use contract::{
 };
 pub use def::{
     ColumnDef, IndexDef, IndexId, IndexKind, IndexPart, StopwordList, TableDef, TableId, TextDef,
-    TextRules,
+    TextDialect, TextRules,
 };
 pub use error::{EngineError, EngineResult};
 pub use inspect::{
@@ -70,4 +70,4 @@ pub use personality::{
 pub use range::KeyRange;
 pub use rider::{Refusal, Rider, RiderFiles};
 pub use stripe::{OwnLines, Parts};
-pub use text::{TextList, TextSearch, WantedWords};
+pub use text::{TextList, TextSearch, TextSize, WantedWords};

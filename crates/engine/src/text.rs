@@ -17,9 +17,19 @@ pub enum WantedWords<'k> {
     Begun(&'k [u8]),
 }
 
+/// Size of a document, which ranks in lenient indexes depend on.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TextSize {
+    /// Number of different words.
+    pub words: u32,
+    /// Sum of the weights of their occurrences.
+    pub weights: f64,
+}
+
 /// A search in a full-text index, with one view of it.
 ///
-/// A document is found if it is committed, visible to the transaction, and not changed by it.
+/// A document is found if the transaction sees it. In a strict index it must be committed too, and
+/// not changed by the transaction.
 pub trait TextSearch {
     /// Number of rows of the table.
     fn documents(&self) -> u64;
@@ -34,4 +44,12 @@ pub trait TextSearch {
     /// Appends the clustered keys of found documents, which are in order; an empty one for a
     /// document that is gone.
     fn keys(&mut self, documents: &[u64], out: &mut ByteRows) -> EngineResult<()>;
+
+    /// The same, with the sizes of documents of a lenient index.
+    fn sizes(
+        &mut self,
+        documents: &[u64],
+        keys: &mut ByteRows,
+        out: &mut Vec<TextSize>,
+    ) -> EngineResult<()>;
 }

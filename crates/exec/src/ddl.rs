@@ -45,7 +45,7 @@ use std::cell::RefCell;
 use std::time::Duration;
 
 use selkie_catalog::{Namespace, Snapshot, TableInfo};
-use selkie_engine::{RowFormats, StopwordList, TextRules};
+use selkie_engine::{RowFormats, StopwordList, TextDialect, TextRules};
 use selkie_expr::{EvalContext, VariableScope};
 use selkie_plan::define::{DefineContext, StopwordSettings};
 use selkie_sql::ast::{AlterAlgorithm, LockWait, Statement, StoredKind, TableName};
@@ -362,12 +362,12 @@ impl<'a> Ddl<'a> {
     fn stopwords(&self) -> SqlResult<StopwordSettings> {
         let (hooks, scope) = (&self.session.frame.hooks, VariableScope::Session);
         let value = |scope, name| hooks.variable(self.session, scope, name);
-        let table = |value: Value| match value {
+        let name = |value: Value| match value {
             Value::Bytes(name) if !name.is_empty() => Some(String::from_utf8_lossy(&name).into()),
             _ => None,
         };
-        let own = table(value(scope, "innodb_ft_user_stopword_table")?);
-        let of_server = table(value(VariableScope::Global, "innodb_ft_server_stopword_table")?);
+        let own = name(value(scope, "innodb_ft_user_stopword_table")?);
+        let of_server = name(value(VariableScope::Global, "innodb_ft_server_stopword_table")?);
         let enabled = value(scope, "innodb_ft_enable_stopword")?;
         let enabled = enabled != Value::Int(0) && enabled != Value::UInt(0);
         let table: Option<Box<str>> = own.or(of_server);
@@ -385,8 +385,14 @@ impl<'a> Ddl<'a> {
         };
         let (least, most) =
             (length("innodb_ft_min_token_size")?, length("innodb_ft_max_token_size")?);
-        let rules = TextRules { least, most, stopwords };
-        Ok(StopwordSettings { enabled, table, rules })
+        let strict = TextRules { dialect: TextDialect::Strict, least, most, stopwords };
+        let stopwords = match name(value(VariableScope::Global, "ft_stopword_file")?) {
+            Some(_) => StopwordList::Builtin,
+            None => StopwordList::None,
+        };
+        let (least, most) = (length("ft_min_word_len")?, length("ft_max_word_len")?);
+        let lenient = TextRules { dialect: TextDialect::Lenient, least, most, stopwords };
+        Ok(StopwordSettings { enabled, table, strict, lenient })
     }
 
     /// Adds a note to the warnings list.

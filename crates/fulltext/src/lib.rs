@@ -20,9 +20,12 @@ mod search;
 mod stopwords;
 mod strict;
 mod syntax;
+#[cfg(test)]
+mod testing;
 mod token;
 mod words;
 
+pub use lenient::Size;
 pub use postings::{Posting, decode, encode, settle};
 pub use rules::{Dialect, Rules};
 pub use search::{Hit, Index, Mode, Search, SearchError, Wanted, search_index};

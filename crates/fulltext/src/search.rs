@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::lenient::{Boolean, Natural};
+use crate::lenient::{self, Boolean, Natural, Size};
 use crate::strict::{self, Strict};
 use crate::{Dialect, Posting, Rules, SyntaxError};
 
@@ -56,6 +56,10 @@ pub trait Index {
         each: &mut dyn FnMut(&[u8], &[Posting]),
     ) -> Result<(), Self::Error>;
 
+    /// For each of some documents, which are in order: its place among them in the order of their
+    /// rows, and its size; none if it has gone. Only lenient searches ask.
+    fn places(&mut self, documents: &[u64]) -> Result<Vec<Option<(usize, Size)>>, Self::Error>;
+
     /// Calls `each` with the texts of documents.
     fn texts(
         &mut self,
@@ -75,13 +79,18 @@ pub enum SearchError<E> {
     Index(E),
 }
 
-/// The hits of a query in a strict index, the best first, then by the number of the document.
+/// The hits of a query in an index, the best first. Hits of equal rank are in the order of their
+/// numbers in a strict index, in the order of rows in a lenient one. Compat: those of a lenient
+/// boolean query are all in the order of rows.
 pub fn search_index<I: Index>(
     rules: &Arc<Rules>,
     query: &[u8],
     mode: Mode,
     index: &mut I,
 ) -> Result<Vec<Hit>, SearchError<I::Error>> {
+    if rules.dialect == Dialect::Lenient {
+        return lenient::search(rules, query, mode, index).map_err(SearchError::Index);
+    }
     let mut hits = strict::search(rules, query, mode, index)?;
     sort(&mut hits);
     Ok(hits)

@@ -59,6 +59,11 @@ impl Stopwords {
         Self { collation: CollationId::BINARY, keys: Arc::default(), longest: 0 }
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
     /// Whether a token is in the list.
     pub(crate) fn contains(&self, text: &[u8]) -> bool {
         !self.keys.is_empty()

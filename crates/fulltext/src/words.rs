@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
+use crate::lenient::{Size, bag};
 use crate::token::Tokens;
-use crate::{Posting, Rules};
+use crate::{Dialect, Posting, Rules};
 
-/// The words of some documents of a strict index.
+/// The words of some documents.
 #[derive(Debug)]
 pub struct Words {
     rules: Arc<Rules>,
@@ -24,29 +25,41 @@ impl Words {
     }
 
     /// Adds a document, by the texts of its columns. Its number is above those of all before.
-    pub fn add(&mut self, document: u64, texts: &[&[u8]]) {
-        let charset = self.rules.collation.charset();
+    /// Returns its size, which a lenient index keeps.
+    pub fn add(&mut self, document: u64, texts: &[&[u8]]) -> Option<Size> {
+        if self.rules.dialect == Dialect::Lenient {
+            let bag = bag(&self.rules, texts);
+            bag.iter().for_each(|(key, count)| self.count(document, key, *count));
+            return Some(Size::of(&bag));
+        }
+        let rules = self.rules.clone();
+        let mut key = std::mem::take(&mut self.key);
         for text in texts {
-            for token in Tokens::new(charset, text).without_elisions() {
-                if !self.rules.is_word(token) {
-                    continue;
+            for token in Tokens::new(rules.collation.charset(), text).without_elisions() {
+                if rules.is_word(token) {
+                    rules.put_key(token.text, &mut key);
+                    self.count(document, &key, 1);
                 }
-                self.rules.put_key(token.text, &mut self.key);
-                let Some(list) = self.lists.get_mut(&self.key[..]) else {
-                    self.bytes += self.key.len() + 100;
-                    let first = vec![Posting { document, occurrences: 1 }];
-                    self.lists.insert(self.key.as_slice().into(), first);
-                    continue;
-                };
-                match list.last_mut() {
-                    Some(last) if last.document == document => {
-                        last.occurrences = last.occurrences.saturating_add(1);
-                    }
-                    _ => {
-                        self.bytes += size_of::<Posting>();
-                        list.push(Posting { document, occurrences: 1 });
-                    }
-                }
+            }
+        }
+        self.key = key;
+        None
+    }
+
+    /// Counts occurrences of a word in the last document.
+    fn count(&mut self, document: u64, key: &[u8], occurrences: u32) {
+        let Some(list) = self.lists.get_mut(key) else {
+            self.bytes += key.len() + 100;
+            self.lists.insert(key.into(), vec![Posting { document, occurrences }]);
+            return;
+        };
+        match list.last_mut() {
+            Some(last) if last.document == document => {
+                last.occurrences = last.occurrences.saturating_add(occurrences);
+            }
+            _ => {
+                self.bytes += size_of::<Posting>();
+                list.push(Posting { document, occurrences });
             }
         }
     }
@@ -69,7 +82,7 @@ impl Words {
 mod tests {
     use super::*;
     use crate::Dialect;
-    use crate::rules::testing::rules;
+    use crate::testing::rules;
 
     #[test]
     fn words_are_counted_by_document() {

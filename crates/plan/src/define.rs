@@ -92,8 +92,10 @@ pub struct StopwordSettings {
     pub enabled: bool,
     /// `innodb_ft_user_stopword_table`, else `innodb_ft_server_stopword_table`, if one is set.
     pub table: Option<Box<str>>,
-    /// The rules of an index that an engine keeps.
-    pub rules: TextRules,
+    /// The rules of an index of an engine with the strict dialect.
+    pub strict: TextRules,
+    /// The rules of an index of one with the lenient dialect.
+    pub lenient: TextRules,
 }
 
 impl DefineContext<'_> {

@@ -5,9 +5,9 @@
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use selkie_engine::{EngineTrx, FullText, RowSet, Scan};
+use selkie_engine::{EngineTrx, FullText, RowSet, Scan, StopwordList, TextDialect};
 use selkie_expr::{EvalContext, SearchId, VariableScope};
-use selkie_fulltext::{Mode, Search, SyntaxError};
+use selkie_fulltext::{Mode, Rules, Search, SyntaxError};
 use selkie_plan::physical::Search as Plan;
 use selkie_sql::ast::MatchMode;
 use selkie_types::error::catalogue::ER_PARSE_ERROR;
@@ -88,7 +88,8 @@ impl Runtime<'_> {
         };
         let rules = Arc::new(rules(self, plan)?);
         let open = self.table(&plan.table)?;
-        if let Some(position) = plan.kept().filter(|_| !self.reads_all_texts()) {
+        let kept = plan.kept().filter(|_| !self.reads_all_texts() && has_its_words(plan, &rules));
+        if let Some(position) = kept {
             return self.search_kept(plan, open, position, (&rules, &query, mode));
         }
         let mut search = Search::new(rules, &query, mode).map_err(syntax_error)?;
@@ -152,6 +153,18 @@ impl Runtime<'_> {
             each_text(plan, &set, &mut |row, texts| each(set.keys.get(row), texts))?;
         }
     }
+}
+
+/// Whether an index has the words that documents have under `rules`: these may be others since it
+/// was made.
+fn has_its_words(plan: &Plan, rules: &Rules) -> bool {
+    let made = plan.index.and_then(|at| plan.table.fulltext[at].rules.as_ref());
+    made.is_none_or(|made| {
+        let lengths = (made.least as usize, made.most as usize);
+        let has_stopwords = made.stopwords != StopwordList::None;
+        made.dialect == TextDialect::Strict
+            || lengths == (rules.least, rules.most) && has_stopwords != rules.stopwords.is_empty()
+    })
 }
 
 /// Calls `each` with the texts of every row.

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use selkie_engine::{EngineError, RowSet, Scan, TextSearch, WantedWords};
-use selkie_fulltext::{Index, Mode, Posting, Rules, SearchError, Wanted, search_index};
+use selkie_engine::{EngineError, RowSet, Scan, TextSearch, TextSize, WantedWords};
+use selkie_fulltext::{Index, Mode, Posting, Rules, SearchError, Size, Wanted, search_index};
 use selkie_plan::physical::Search as Plan;
 use selkie_types::{BATCH_ROWS, ByteRows, SqlError, SqlResult};
 
@@ -65,6 +65,22 @@ impl Index for Kept<'_> {
             each(word, &postings);
         });
         read.map_err(|e| self.error(e))
+    }
+
+    fn places(&mut self, documents: &[u64]) -> SqlResult<Vec<Option<(usize, Size)>>> {
+        let (mut keys, mut sizes) = (ByteRows::default(), Vec::new());
+        self.control.check()?;
+        let read = self.search.sizes(documents, &mut keys, &mut sizes);
+        read.map_err(|e| self.error(e))?;
+        let mut order: Vec<usize> =
+            (0..documents.len()).filter(|at| !keys.get(*at).is_empty()).collect();
+        order.sort_unstable_by(|a, b| keys.get(*a).cmp(keys.get(*b)));
+        let mut places = vec![None; documents.len()];
+        for (place, at) in order.into_iter().enumerate() {
+            let TextSize { words, weights } = sizes[at];
+            places[at] = Some((place, Size { words, weights }));
+        }
+        Ok(places)
     }
 
     fn texts(&mut self, documents: &[u64], each: &mut dyn FnMut(u64, &[&[u8]])) -> SqlResult<()> {

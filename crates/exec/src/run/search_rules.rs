@@ -16,10 +16,11 @@ use crate::state::control::Control;
 use crate::state::error::{corrupt, from_engine};
 use crate::state::own_transaction::begin;
 
-/// Rules of a search. Those of an index that the engine keeps are as old as the index.
+/// Rules of a search. Those of a strict index that the engine keeps are as old as the index.
 pub(super) fn rules(rt: &Runtime<'_>, search: &Search) -> SqlResult<Rules> {
     let index = search.index.map(|at| &search.table.fulltext[at]);
-    if let Some(kept) = index.and_then(|index| index.rules.as_ref()) {
+    let strict = search.table.engine.keys.fulltext == FullText::Strict;
+    if let Some(kept) = index.and_then(|index| index.rules.as_ref()).filter(|_| strict) {
         return Ok(Rules {
             dialect: Dialect::Strict,
             collation: search.table.columns[search.columns[0]].ty.collation,
@@ -30,7 +31,6 @@ pub(super) fn rules(rt: &Runtime<'_>, search: &Search) -> SqlResult<Rules> {
             expansion: 0,
         });
     }
-    let strict = search.table.engine.keys.fulltext == FullText::Strict;
     let dialect = if strict { Dialect::Strict } else { Dialect::Lenient };
     let (least, most) = match strict {
         true => ("innodb_ft_min_token_size", "innodb_ft_max_token_size"),

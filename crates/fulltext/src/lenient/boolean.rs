@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::climb::Climb;
-use super::query::{Need, Query, parse};
+use super::query::{Query, parse};
 use super::sieve::Sieve;
 use crate::token::Tokens;
 use crate::{Hit, Rules};
@@ -50,11 +50,17 @@ impl Boolean {
         if self.sieve.holds_back(texts) {
             return;
         }
-        let Some(seen) = self.words(texts) else { return };
-        let by_words = self.climb(&seen, self.inner_first.iter().copied(), &|_| true);
-        let Some(by_words) = by_words else { return };
+        if let Some(rank) = self.rank(texts) {
+            self.hits.push(Hit { document, rank });
+        }
+    }
+
+    /// The rank of a document, if it is found.
+    pub(super) fn rank(&self, texts: &[&[u8]]) -> Option<f32> {
+        let seen = self.words(texts)?;
+        let by_words = self.rank_by_words(&seen)?;
         if !self.query.rereads {
-            return self.hits.push(Hit { document, rank: by_words });
+            return Some(by_words);
         }
         let sequences = self.sequences(texts);
         let has_phrase = |group: usize| match &self.query.groups[group].phrase {
@@ -64,9 +70,16 @@ impl Boolean {
                 phrase.is_empty() || windows.any(|part| part == phrase)
             }
         };
-        if let Some(rank) = self.climb(&seen, seen.order.iter().copied(), &has_phrase) {
-            self.hits.push(Hit { document, rank });
-        }
+        self.climb(&seen, seen.order.iter().copied(), &has_phrase)
+    }
+
+    /// The rank of a document by its words alone, if it may be found.
+    pub(super) fn rank_by_words(&self, seen: &Seen) -> Option<f32> {
+        self.climb(seen, self.inner_first.iter().copied(), &|_| true)
+    }
+
+    pub(super) fn query(&self) -> &Query {
+        &self.query
     }
 
     pub(crate) fn hits(self) -> Vec<Hit> {
@@ -75,7 +88,7 @@ impl Boolean {
 
     /// The query's words that a document has; `None` if there are none.
     fn words(&self, texts: &[&[u8]]) -> Option<Seen> {
-        let mut seen = Seen { has: vec![false; self.query.words.len()], order: Vec::new() };
+        let mut seen = Seen::new(self.query.words.len());
         let mut key = Vec::new();
         let charset = self.rules.collation.charset();
         for token in texts.iter().flat_map(|text| Tokens::new(charset, text)) {
@@ -118,7 +131,7 @@ impl Boolean {
 
 /// Documents have one of the words, and each that is required in the query itself, not in a group.
 fn sieve(rules: &Rules, query: &Query) -> Sieve {
-    let required = query.words.iter().filter(|w| w.group == 0 && w.need == Need::Required);
+    let required = query.words.iter().filter(|word| word.is_required());
     Sieve::new(
         rules.collation,
         query.words.iter().map(|word| &word.text[..]),
@@ -127,14 +140,18 @@ fn sieve(rules: &Rules, query: &Query) -> Sieve {
 }
 
 /// Words of a query that a document has.
-struct Seen {
+pub(super) struct Seen {
     has: Vec<bool>,
     /// The words in the order of their first occurrence.
     order: Vec<usize>,
 }
 
 impl Seen {
-    fn add(&mut self, word: usize) {
+    pub(super) fn new(words: usize) -> Self {
+        Self { has: vec![false; words], order: Vec::new() }
+    }
+
+    pub(super) fn add(&mut self, word: usize) {
         if !std::mem::replace(&mut self.has[word], true) {
             self.order.push(word);
         }

@@ -6,12 +6,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::bag::{Bag, Size, bag};
 use super::sieve::Sieve;
 use crate::token::Tokens;
 use crate::{Hit, Mode, Rules};
-
-/// Slope of the loss of weight by the number of different words in a document.
-const SLOPE: f64 = 0.0115;
 
 /// A search.
 #[derive(Debug)]
@@ -22,39 +20,14 @@ pub(crate) struct Natural {
     sieve: Sieve,
     /// For each word of the query, the documents that have it and its weight there. With expansion,
     /// for each word of all documents.
-    lists: BTreeMap<Vec<u8>, Vec<(usize, f32)>>,
+    lists: BTreeMap<Vec<u8>, Vec<Weighted>>,
     documents: usize,
     /// The words of each document, if the query is to be expanded.
     expansion: Option<Vec<Bag>>,
 }
 
-/// Words with the number of their occurrences.
-type Bag = BTreeMap<Vec<u8>, u32>;
-
-fn bag(rules: &Rules, texts: &[&[u8]]) -> Bag {
-    let mut out = Bag::new();
-    let mut key = Vec::new();
-    for token in texts.iter().flat_map(|text| Tokens::new(rules.collation.charset(), text)) {
-        rules.put_key(token.text, &mut key);
-        if rules.is_word(token) {
-            match out.get_mut(&key) {
-                Some(count) => *count += 1,
-                None => drop(out.insert(key.clone(), 1)),
-            }
-        }
-    }
-    out
-}
-
-/// The weights of the words of a document.
-fn weights(bag: &Bag) -> impl Iterator<Item = (&Vec<u8>, f32)> {
-    let weight = |count: u32| f64::from(count).ln() + 1.0;
-    let sum: f64 = bag.values().map(|count| weight(*count)).sum();
-    let words = bag.len() as f64;
-    bag.iter().map(move |(key, count)| {
-        (key, (weight(*count) / sum * words / (1.0 + SLOPE * words)) as f32)
-    })
-}
+/// A document, and the weight of a word there.
+pub(super) type Weighted = (usize, f32);
 
 impl Natural {
     pub(crate) fn new(rules: Arc<Rules>, query: &[u8], mode: Mode) -> Self {
@@ -78,7 +51,9 @@ impl Natural {
             return;
         }
         let bag = bag(&self.rules, texts);
-        for (key, weight) in weights(&bag) {
+        let size = Size::of(&bag);
+        for (key, count) in &bag {
+            let weight = size.weight(*count);
             match self.lists.get_mut(key) {
                 Some(list) => list.push((document, weight)),
                 None if self.expansion.is_some() => {
@@ -92,37 +67,67 @@ impl Natural {
         }
     }
 
-    /// Documents with words of a query, with ranks not rounded yet. Those of words that are too
-    /// frequent have rank 0.
-    fn ranked(&self, query: &Bag) -> BTreeMap<usize, f64> {
-        let mut ranks = BTreeMap::new();
-        for (key, times) in query {
+    fn ranked(&self, query: &Bag) -> Vec<Option<f64>> {
+        let words = query.iter().map(|(key, times)| {
             let list = self.lists.get(key).map_or(&[][..], |list| list);
-            let weight = f64::from(*times) * rarity(self.documents, list.len());
-            // Compat: a word is not looked for any more once half the documents have it.
-            for (document, of_word) in list.iter().take(self.documents.div_ceil(2)) {
-                *ranks.entry(*document).or_default() += f64::from(*of_word) * weight;
-            }
-        }
-        ranks
+            (*times, list)
+        });
+        ranked(words, self.documents, self.documents)
     }
 
     pub(crate) fn hits(self) -> Vec<Hit> {
         let mut ranks = self.ranked(&self.query);
         if let Some(documents) = &self.expansion {
             let mut query = self.query.clone();
-            let mut best: Vec<(usize, f64)> = ranks.into_iter().collect();
-            best.sort_by(|a, b| b.1.total_cmp(&a.1));
-            for (document, _) in best.iter().take(self.rules.expansion) {
-                for (key, count) in &documents[*document] {
-                    *query.entry(key.clone()).or_default() += count;
-                }
+            for document in best(&ranks, self.rules.expansion) {
+                expand(&mut query, &documents[document]);
             }
             ranks = self.ranked(&query);
         }
-        let hit = |(document, rank): (usize, f64)| Hit { document, rank: rank as f32 };
-        ranks.into_iter().map(hit).filter(|hit| hit.rank > 0.0).collect()
+        hits(&ranks).collect()
     }
+}
+
+/// Ranks, not rounded yet, of the documents with numbers below `places`; none for one without a
+/// word. `words` of a query come with their number of times there, and their documents in order.
+/// Those of words that are too frequent have rank 0. There are `documents` in the table.
+pub(super) fn ranked<'l>(
+    words: impl Iterator<Item = (u32, &'l [Weighted])>,
+    documents: usize,
+    places: usize,
+) -> Vec<Option<f64>> {
+    let mut ranks: Vec<Option<f64>> = vec![None; places];
+    for (times, list) in words {
+        let weight = f64::from(times) * rarity(documents, list.len());
+        // Compat: a word is not looked for any more once half the documents have it.
+        for (document, of_word) in list.iter().take(documents.div_ceil(2)) {
+            let rank = &mut ranks[*document];
+            *rank = Some(rank.unwrap_or(0.0) + f64::from(*of_word) * weight);
+        }
+    }
+    ranks
+}
+
+/// The documents with the best ranks.
+pub(super) fn best(ranks: &[Option<f64>], most: usize) -> impl Iterator<Item = usize> {
+    let found = ranks.iter().enumerate().filter_map(|(at, rank)| Some((at, (*rank)?)));
+    let mut best: Vec<(usize, f64)> = found.collect();
+    best.sort_by(|a, b| b.1.total_cmp(&a.1));
+    best.into_iter().take(most).map(|(document, _)| document)
+}
+
+/// Adds the words of a document to a query.
+pub(super) fn expand(query: &mut Bag, document: &Bag) {
+    for (key, count) in document {
+        *query.entry(key.clone()).or_default() += count;
+    }
+}
+
+/// The hits by their ranks, in order.
+pub(super) fn hits(ranks: &[Option<f64>]) -> impl Iterator<Item = Hit> {
+    let hit =
+        |(document, rank): (usize, &Option<f64>)| Some(Hit { document, rank: (*rank)? as f32 });
+    ranks.iter().enumerate().filter_map(hit).filter(|hit| hit.rank > 0.0)
 }
 
 /// Weight of a word that `count` of `documents` have.

@@ -36,6 +36,13 @@ pub(super) struct QueryWord {
     pub depth: usize,
 }
 
+impl QueryWord {
+    /// Whether no document without it is found.
+    pub(super) fn is_required(&self) -> bool {
+        self.group == 0 && self.need == Need::Required
+    }
+}
+
 /// A group of words and groups: parentheses or a phrase. The first group is the whole query.
 #[derive(Debug)]
 pub(super) struct Group {

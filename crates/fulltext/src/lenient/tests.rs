@@ -1,8 +1,8 @@
 //! Results seen on MariaDB: hits in the documents of `testing`.
 //! Ranks are written with as many digits as tell neighbouring numbers apart.
 
-use crate::rules::testing::{hits, rules};
-use crate::{Dialect, Mode, Search};
+use crate::testing::{RowOrder, Stored, hits, rules};
+use crate::{Dialect, Hit, Mode, Search, search_index};
 
 fn search(query: &str, mode: Mode) -> String {
     hits(Dialect::Lenient, query, mode).expect("lenient queries are never wrong")
@@ -91,6 +91,26 @@ proptest::proptest! {
                 search.hits()
             };
             proptest::prop_assert_eq!(hits(""), hits("\u{2014}"));
+        }
+    }
+
+    /// Numbers of documents need not have the order of rows.
+    #[test]
+    fn an_index_gives_the_same_hits(
+        texts in proptest::collection::vec("([aA]pple|banana|date|dates|cherry|the|[bc]{3,4}| |-){0,9}", 1..12),
+        query in "([-+<>~]?(\\(|\"?(apple|date|banana|[bc]{3,4}|the))[*]?(\\)|\"| )?){1,6}",
+        reversed: bool,
+    ) {
+        let order = if reversed { RowOrder::Reversed } else { RowOrder::Numbers };
+        for mode in [Mode::Natural, Mode::Boolean, Mode::Expansion] {
+            let rules = std::sync::Arc::new(crate::Rules { least: 3, expansion: 2, ..rules(Dialect::Lenient) });
+            let mut stored = Stored::new(&rules, texts.clone(), order);
+            let found = search_index(&rules, query.as_bytes(), mode, &mut stored).expect("lenient queries are never wrong");
+            let of_row = |hit: Hit| Hit { document: stored.row(hit.document as u64), ..hit };
+            let found: Vec<Hit> = found.into_iter().map(of_row).collect();
+            let mut search = Search::new(rules, query.as_bytes(), mode).expect("lenient queries are never wrong");
+            texts.iter().for_each(|text| search.add(&[text.as_bytes()]));
+            proptest::prop_assert_eq!(found, search.hits());
         }
     }
 }

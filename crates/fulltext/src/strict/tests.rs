@@ -1,8 +1,8 @@
 //! Results seen on MariaDB: hits in the documents of `testing`.
 //! Ranks are written with as many digits as tell neighbouring numbers apart.
 
-use crate::rules::testing::{hits, rules};
-use crate::{Dialect, Index, Mode, Posting, Search, SearchError, Wanted, Words, search_index};
+use crate::testing::{RowOrder, Stored, hits, rules};
+use crate::{Dialect, Mode, Search, SearchError, search_index};
 
 fn search(query: &str, mode: Mode) -> Result<String, String> {
     hits(Dialect::Strict, query, mode)
@@ -97,54 +97,6 @@ proptest::proptest! {
     }
 }
 
-/// An index in memory over documents with numbers from 0.
-#[derive(Default)]
-struct Stored {
-    lists: std::collections::BTreeMap<Vec<u8>, Vec<Posting>>,
-    texts: Vec<String>,
-}
-
-impl Index for Stored {
-    type Error = ();
-
-    fn documents(&self) -> u64 {
-        self.texts.len() as u64
-    }
-
-    fn lists(
-        &mut self,
-        wanted: Wanted<'_>,
-        each: &mut dyn FnMut(&[u8], &[Posting]),
-    ) -> Result<(), ()> {
-        for (word, list) in &self.lists {
-            let is_wanted = match wanted {
-                Wanted::Whole(key) => word == key,
-                Wanted::Begun(key) => word.starts_with(key),
-            };
-            if is_wanted {
-                each(word, list);
-            }
-        }
-        Ok(())
-    }
-
-    fn texts(&mut self, documents: &[u64], each: &mut dyn FnMut(u64, &[&[u8]])) -> Result<(), ()> {
-        let text = |document: &u64| self.texts[*document as usize].as_bytes();
-        documents.iter().for_each(|document| each(*document, &[text(document)]));
-        Ok(())
-    }
-}
-
-impl Stored {
-    fn new(rules: &std::sync::Arc<crate::Rules>, texts: Vec<String>) -> Self {
-        let mut words = Words::new(rules.clone());
-        let each = texts.iter().enumerate();
-        each.for_each(|(number, text)| words.add(number as u64, &[text.as_bytes()]));
-        let lists = words.take().into_iter().map(|(key, list)| (key.into_vec(), list));
-        Self { lists: lists.collect(), texts }
-    }
-}
-
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(2_000))]
 
@@ -156,7 +108,7 @@ proptest::proptest! {
     ) {
         let mode = [Mode::Natural, Mode::Boolean, Mode::Expansion][mode];
         let rules = std::sync::Arc::new(rules(Dialect::Strict));
-        let mut stored = Stored::new(&rules, texts.clone());
+        let mut stored = Stored::new(&rules, texts.clone(), RowOrder::Numbers);
         let found = search_index(&rules, query.as_bytes(), mode, &mut stored);
         match Search::new(rules, query.as_bytes(), mode) {
             Err(error) => proptest::prop_assert_eq!(found, Err(SearchError::Syntax(error))),

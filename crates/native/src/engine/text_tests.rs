@@ -9,7 +9,7 @@ use crate::table::{NativeTable, trees_of};
 use selkie_engine::testing::{NoContext, item_row, items, rows_of};
 use selkie_engine::{
     Engine, EngineError, EngineTrx, IndexCodec, IndexDef, IndexId, IndexKind, IndexPart, Isolation,
-    Table, TableDef, TextDef, TextRules, WantedWords,
+    Table, TableDef, TextDef, TextDialect, TextRules, TextSize, WantedWords,
 };
 use selkie_types::{ByteRows, Value};
 use std::sync::Arc;
@@ -34,6 +34,12 @@ fn def() -> Arc<TableDef> {
         without_overlaps: false,
     };
     def.texts = vec![TextDef { index, rules: TextRules::default() }];
+    Arc::new(def)
+}
+
+fn lenient_def() -> Arc<TableDef> {
+    let mut def = TableDef::clone(&def());
+    def.texts[0].rules.dialect = TextDialect::Lenient;
     Arc::new(def)
 }
 
@@ -84,11 +90,15 @@ fn commit(engine: &NativeEngine, trx: Box<dyn EngineTrx>) {
 }
 
 fn world(disk: &SimDisk) -> (NativeEngine, Arc<dyn Table>) {
+    world_of(disk, &def())
+}
+
+fn world_of(disk: &SimDisk, def: &Arc<TableDef>) -> (NativeEngine, Arc<dyn Table>) {
     let engine = open(disk);
     let trx = begin(&engine, Isolation::RepeatableRead);
-    engine.create_table(&*trx, &def()).unwrap();
+    engine.create_table(&*trx, def).unwrap();
     commit(&engine, trx);
-    let table = engine.open_table(&def()).unwrap();
+    let table = engine.open_table(def).unwrap();
     let trx = begin(&engine, Isolation::RepeatableRead);
     insert(&*table, &*trx, 1, "apple");
     commit(&engine, trx);
@@ -112,6 +122,49 @@ fn only_committed_documents_of_the_snapshot_are_found() {
     writer.commit(None).unwrap();
     assert_eq!(found(&*table, &*dirty), [3]);
     assert_eq!(found(&*table, &*old), [1], "the snapshot shows the old text");
+}
+
+#[test]
+fn own_documents_of_a_lenient_index_are_found_with_their_sizes() {
+    let (engine, table) = world_of(&SimDisk::new(4), &lenient_def());
+    let old = begin(&engine, Isolation::RepeatableRead);
+    old.take_snapshot().unwrap();
+    let writer = begin(&engine, Isolation::RepeatableRead);
+    update(&*table, &*writer, 1, "plum plum pear");
+    insert(&*table, &*writer, 2, "");
+    assert_eq!(found(&*table, &*writer), [2, 2]);
+    assert_eq!(found(&*table, &*old), [1]);
+    let size = |trx: &dyn EngineTrx, document: u64| {
+        let context = NoContext::default();
+        let mut search = table.search_text(trx, &context, 0).unwrap();
+        let (mut keys, mut sizes) = (ByteRows::default(), Vec::new());
+        search.sizes(&[document], &mut keys, &mut sizes).map(|()| sizes[0])
+    };
+    let weights = 2.0 + 2f64.ln();
+    assert_eq!(size(&*writer, 2).unwrap(), TextSize { words: 2, weights });
+    assert_eq!(size(&*old, 1).unwrap(), TextSize { words: 1, weights: 1.0 });
+    assert!(table.check(&*writer, &NoContext::default()).unwrap().is_empty());
+}
+
+/// An entry without a size is a damaged one, not a document without words.
+#[test]
+fn documents_without_sizes_are_errors() {
+    let (engine, table) = world_of(&SimDisk::new(5), &lenient_def());
+    let files = engine.shared().table_files(def().id).unwrap();
+    let tree = files.indexes.read()[&trees_of(TEXT)[1]].clone();
+    let entry = [&1u64.to_be_bytes()[..], &key(&def(), 1)].concat();
+    let damage = |_: Option<&[u8]>, change: &mut crate::btree::Change| {
+        change.value.extend_from_slice(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0]);
+        Decision::Put
+    };
+    tree.write(&entry, 11, false, &mut Hint::default(), &|_| false, damage).unwrap();
+    let trx = begin(&engine, Isolation::RepeatableRead);
+    let context = NoContext::default();
+    let mut search = table.search_text(&*trx, &context, 0).unwrap();
+    let read = search.sizes(&[1], &mut ByteRows::default(), &mut Vec::new());
+    assert!(matches!(read, Err(EngineError::Corrupt(_))));
+    drop(search);
+    assert_eq!(table.check(&*trx, &context).unwrap().len(), 1);
 }
 
 #[test]

@@ -4,10 +4,12 @@
 //!
 //! ```text
 //! K  clustered key                   -> ver | tag | 0 u16 | document u64      index id as it is
-//! M  document u64 big-endian, clustered key -> ver | tag | 8 u16              index id + 2^30
+//! M  document u64 big-endian, clustered key -> ver | tag | 8 u16 | size       index id + 2^30
 //! P  0                               -> 0 u64 | 0 u8 | numbers up to here may be given u64
 //! P  1, word, first document u64 big-endian -> 0 u64 | 0 u8 | postings        index id + 2^31
 //! ```
+//!
+//! size: words u32 | weights f64, only in lenient indexes
 //!
 //! *Document*: the texts of a row while they do not change, under a number that is never used
 //! again. Words of documents that M does not have are garbage, which readers skip.
@@ -24,10 +26,12 @@ use super::entry::{Action, Outcome, Writer};
 use super::handle::NativeTable;
 use super::value::ENTRY_AT;
 use crate::btree::{Change, Decision, Hint, Tree};
-use crate::page::get_u64;
+use crate::page::{get_u32, get_u64};
 use crate::sync::{Mutex, RwLock};
-use selkie_engine::{EngineError, EngineResult, IndexId, StopwordList, TableDef, TextDef};
-use selkie_fulltext::{BooleanSyntax, Dialect, Rules, Stopwords, Words};
+use selkie_engine::{
+    EngineError, EngineResult, IndexId, StopwordList, TableDef, TextDef, TextDialect, TextSize,
+};
+use selkie_fulltext::{BooleanSyntax, Dialect, Rules, Size, Stopwords, Words};
 use selkie_types::Value;
 use std::sync::Arc;
 
@@ -104,15 +108,19 @@ fn rules_of(def: &TableDef, text: &TextDef) -> EngineResult<Rules> {
             text.index.name, def.name
         ))
     })?;
+    let dialect = match text.rules.dialect {
+        TextDialect::Strict => Dialect::Strict,
+        TextDialect::Lenient => Dialect::Lenient,
+    };
     let stopwords = match &text.rules.stopwords {
         StopwordList::None => Stopwords::none(),
-        StopwordList::Builtin => Stopwords::builtin(Dialect::Strict),
+        StopwordList::Builtin => Stopwords::builtin(dialect),
         StopwordList::Words { collation, words } => {
             Stopwords::new(*collation, words.iter().map(|word| &word[..]))
         }
     };
     Ok(Rules {
-        dialect: Dialect::Strict,
+        dialect,
         collation: column.ty.collation,
         least: text.rules.least as usize,
         most: text.rules.most as usize,
@@ -152,6 +160,11 @@ impl TextIndex {
     pub(super) fn tools(&self) -> TextTools {
         let words = Words::new(self.rules.clone());
         TextTools { by_key: Hint::default(), by_document: Hint::default(), words }
+    }
+
+    /// Whether documents have sizes, and are found before they are committed.
+    fn is_lenient(&self) -> bool {
+        self.rules.dialect == Dialect::Lenient
     }
 
     fn corrupt(&self, what: &str) -> EngineError {
@@ -209,6 +222,8 @@ impl TextIndex {
         action: impl Fn(&[u8]) -> Action<'_>,
     ) -> EngineResult<Vec<u8>> {
         let document = self.number()?;
+        let texts: Vec<&[u8]> = texts.iter().map(text_of).collect();
+        let size = tools.words.add(document, &texts);
         let mut body = vec![0, 0, 0];
         body.extend_from_slice(&document.to_le_bytes());
         let action = action(&body);
@@ -217,14 +232,13 @@ impl TextIndex {
         else {
             return Err(self.corrupt("does not agree with the rows"));
         };
-        let action = Action::Insert { body: &[0, 8, 0], auto: None };
+        let body = document_body(size);
+        let action = Action::Insert { body: &body, auto: None };
         let entry = document_key(document, key);
         let (tree, hint) = (&self.by_document, &mut tools.by_document);
         let Outcome::Done(_) = writer.change(tree, hint, &entry, action, None)? else {
             return Err(self.corrupt("has a document twice"));
         };
-        let texts: Vec<&[u8]> = texts.iter().map(text_of).collect();
-        tools.words.add(document, &texts);
         Ok(before)
     }
 
@@ -260,6 +274,25 @@ impl TextIndex {
 
 fn document_key(document: u64, clustered: &[u8]) -> Vec<u8> {
     [&document.to_be_bytes(), clustered].concat()
+}
+
+/// The value of a document in M, behind the version word.
+fn document_body(size: Option<Size>) -> Vec<u8> {
+    let mut body = vec![0, 8, 0];
+    if let Some(size) = size {
+        body.extend_from_slice(&size.words.to_le_bytes());
+        body.extend_from_slice(&size.weights.to_le_bytes());
+    }
+    body
+}
+
+/// The size in a value of M; one without words in a strict index.
+fn size_of(value: &[u8]) -> TextSize {
+    if value.len() < ENTRY_AT + 12 {
+        return TextSize::default();
+    }
+    let words = get_u32(value, ENTRY_AT);
+    TextSize { words, weights: f64::from_bits(get_u64(value, ENTRY_AT + 4)) }
 }
 
 fn text_of(value: &Value) -> &[u8] {

@@ -2,7 +2,7 @@
 //! engine stores.
 
 use selkie_catalog::{ColumnInfo, IndexInfo, TableInfo, TableKind, TextIndex};
-use selkie_engine::{FullText, IndexDef, IndexKind, IndexPart, Personality};
+use selkie_engine::{FullText, IndexDef, IndexKind, IndexPart, Personality, TextRules};
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{
     ER_BAD_FT_COLUMN, ER_DUP_FIELDNAME, ER_FUNCTION_NOT_DEFINED, ER_INNODB_NO_FT_TEMP_TABLE,
@@ -20,36 +20,50 @@ use super::indexes::{Key, KeySpec};
 pub(super) type Split = (Vec<IndexDef>, Vec<IndexInfo>, Vec<TextIndex>);
 
 /// Separates FULLTEXT keys from those of the engine. New ones get the session's stopwords; the
-/// others keep those that `old` has. The engine keeps them if it has the strict dialect.
+/// others keep those that `old` has, unless the engine has another dialect by now.
 pub(super) fn split(
     context: &DefineContext<'_>,
     engine: &Personality,
     keys: Vec<Key>,
     old: &[TextIndex],
 ) -> Split {
-    let kept = engine.keys.fulltext == FullText::Strict;
+    let new = rules(context, engine);
+    let dialect = new.as_ref().map(|rules| rules.dialect);
     let (texts, keys): (Vec<Key>, Vec<Key>) =
         keys.into_iter().partition(|(def, _)| def.kind == IndexKind::Fulltext);
     let (defs, infos) = keys.into_iter().unzip();
     let text_index = |(def, info): Key| match old.iter().find(|index| index.def.id == def.id) {
         Some(index) => {
-            TextIndex { def, info, rules: index.rules.clone().filter(|_| kept), ..index.clone() }
+            let kept = index.rules.clone().filter(|rules| Some(rules.dialect) == dialect);
+            TextIndex { def, info, rules: kept, ..index.clone() }
         }
         None => {
             let stopwords = &context.stopwords;
             let stopword_table = stopwords.table.clone();
-            let rules = kept.then(|| stopwords.rules.clone());
-            TextIndex { def, info, stopwords: stopwords.enabled, stopword_table, rules }
+            let (rules, stopwords) = (new.clone(), stopwords.enabled);
+            TextIndex { def, info, stopwords, stopword_table, rules }
         }
     };
     (defs, infos, texts.into_iter().map(text_index).collect())
 }
 
-/// Lets the engine keep all indexes of a table whose rows are written again.
+/// The rules of a new index; none if the engine has no FULLTEXT indexes.
+fn rules(context: &DefineContext<'_>, engine: &Personality) -> Option<TextRules> {
+    match engine.keys.fulltext {
+        FullText::Never => None,
+        FullText::Strict => Some(context.stopwords.strict.clone()),
+        FullText::Lenient => Some(context.stopwords.lenient.clone()),
+    }
+}
+
+/// Lets the engine keep all indexes of a table whose rows are written again. Lenient ones get the
+/// words of today's rules.
 pub(super) fn keep_all(context: &DefineContext<'_>, engine: &Personality, texts: &mut [TextIndex]) {
-    if engine.keys.fulltext == FullText::Strict {
-        let unkept = texts.iter_mut().filter(|index| index.rules.is_none());
-        unkept.for_each(|index| index.rules = Some(context.stopwords.rules.clone()));
+    let new = rules(context, engine);
+    for index in texts {
+        if index.rules.is_none() || engine.keys.fulltext == FullText::Lenient {
+            index.rules = new.clone();
+        }
     }
 }
 

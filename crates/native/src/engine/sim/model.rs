@@ -3,7 +3,8 @@
 
 use selkie_engine::testing::{items, letters};
 use selkie_engine::{
-    IndexCodec, IndexDef, IndexId, IndexKind, IndexPart, TableDef, TableId, TextDef, TextRules,
+    IndexCodec, IndexDef, IndexId, IndexKind, IndexPart, TableDef, TableId, TextDef, TextDialect,
+    TextRules,
 };
 use selkie_types::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -165,7 +166,8 @@ fn text(id: IndexId, column: usize) -> TextDef {
         hashed: false,
         without_overlaps: false,
     };
-    TextDef { index, rules: TextRules { least: 2, ..TextRules::default() } }
+    let dialect = if id == TEXT { TextDialect::Strict } else { TextDialect::Lenient };
+    TextDef { index, rules: TextRules { dialect, least: 2, ..TextRules::default() } }
 }
 
 /// The same definition with or without the second full-text index.

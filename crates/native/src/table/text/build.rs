@@ -2,7 +2,7 @@
 //! table meanwhile.
 
 use super::lists::{blocks_of, word_prefix};
-use super::{MOST_BYTES, NUMBERS, TextIndex, UNVERSIONED, document_key, text_of};
+use super::{MOST_BYTES, NUMBERS, TextIndex, UNVERSIONED, document_body, document_key, text_of};
 use crate::btree::{BulkLoad, Change, Decision, Hint, MAX_KEY};
 use crate::table::{NativeTable, TableFiles};
 use selkie_engine::{EngineError, EngineResult, StatementContext, TableDef, TextDef};
@@ -31,9 +31,10 @@ impl TextIndex {
                 return Err(EngineError::RowTooBig(MAX_KEY));
             }
             by_key.push(key, &[&[0; 11], &document.to_le_bytes()[..]].concat())?;
-            by_document.push(&document_key(document, key), &[0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0])?;
             let texts = index.texts(def, row)?;
-            words.add(document, &texts.iter().map(text_of).collect::<Vec<_>>());
+            let size = words.add(document, &texts.iter().map(text_of).collect::<Vec<_>>());
+            let value = [&[0; 8], &document_body(size)[..]].concat();
+            by_document.push(&document_key(document, key), &value)?;
             if words.bytes() > BUILD_BYTES {
                 stored = true;
                 index.store(context, &mut words)?;

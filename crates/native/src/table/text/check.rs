@@ -2,7 +2,7 @@
 //! sums of hashes.
 
 use super::search::NativeTextSearch;
-use super::{TextIndex, text_of};
+use super::{TextIndex, document_body, document_key, text_of};
 use crate::btree::Tree;
 use crate::page::get_u64;
 use crate::table::check::Digest;
@@ -66,7 +66,9 @@ impl NativeTable {
             keys.add(key, &[]);
             Ok(())
         })?;
-        self.each_seen(trx, context, &index.by_document, |key, _| {
+        let (mut sizes, mut wanted_sizes) = (Digest::default(), Digest::default());
+        self.each_seen(trx, context, &index.by_document, |key, value| {
+            sizes.add(key, value.get(ENTRY_AT..).unwrap_or(&[]));
             let (document, key) = key.split_at_checked(8).unwrap_or_default();
             of_documents.add(key, document);
             Ok(())
@@ -80,7 +82,9 @@ impl NativeTable {
             let document = documents.get(rows.entries as usize).copied().unwrap_or(0);
             rows.add(key, &[]);
             let texts = index.texts(&self.def, &row)?;
-            words.add(document, &texts.iter().map(text_of).collect::<Vec<_>>());
+            let size = words.add(document, &texts.iter().map(text_of).collect::<Vec<_>>());
+            let size = document_body(size);
+            wanted_sizes.add(&document_key(document, key), size.get(3..).unwrap_or(&[]));
             for (word, list) in words.take() {
                 list.iter().for_each(|posting| wanted.add_posting(&word, *posting));
             }
@@ -89,6 +93,9 @@ impl NativeTable {
         if rows != keys || of_keys != of_documents {
             let (rows, documents) = (rows.entries, of_documents.entries);
             return Ok(Some(format!("has {documents} documents for {rows} rows, or of others")));
+        }
+        if sizes != wanted_sizes {
+            return Ok(Some("has documents of other sizes".to_owned()));
         }
         let mut found = Digest::default();
         let mut search = NativeTextSearch::of_all(self, index, trx, context)?;

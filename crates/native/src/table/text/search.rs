@@ -1,10 +1,10 @@
 //! Searches: lists of documents from P, of which those are found that M shows to the transaction.
 //!
-//! Compat: a document that the transaction has added or removed itself is not found, and at READ
-//! UNCOMMITTED none that anybody has added or removed and not committed.
+//! Compat: in a strict index a document that the transaction has added or removed itself is not
+//! found, and at READ UNCOMMITTED none that anybody has added or removed and not committed.
 
-use super::TextIndex;
 use super::lists::{block_of, parts_of, word_prefix};
+use super::{TextIndex, size_of};
 use crate::btree::{Hint, Node, Seek, Tree};
 use crate::page::get_u64;
 use crate::table::handle::NativeTable;
@@ -12,7 +12,8 @@ use crate::table::leaf_scan::{Step, Walk};
 use crate::table::value::{self, ENTRY_AT};
 use crate::trx::{NativeTrx, Resolved, View, seq_of};
 use selkie_engine::{
-    EngineResult, Isolation, KeyRange, StatementContext, TextList, TextSearch, WantedWords,
+    EngineResult, Isolation, KeyRange, StatementContext, TextList, TextSearch, TextSize,
+    WantedWords,
 };
 use selkie_fulltext::{Posting, decode, settle};
 use selkie_types::ByteRows;
@@ -51,8 +52,8 @@ impl<'a> NativeTextSearch<'a> {
             context,
             view: table.view_of(trx)?,
             me: trx.state().id,
-            hides_own: true,
-            newest: trx.isolation() == Isolation::ReadUncommitted,
+            hides_own: !index.is_lenient(),
+            newest: !index.is_lenient() && trx.isolation() == Isolation::ReadUncommitted,
             hint: Hint::default(),
             scratch: Vec::new(),
         })
@@ -122,7 +123,7 @@ impl<'a> NativeTextSearch<'a> {
     fn keep_current(&mut self, list: &mut Vec<Posting>) -> EngineResult<()> {
         let mut keys: Vec<Option<Vec<u8>>> = Vec::with_capacity(list.len());
         let documents = list.iter().map(|posting| posting.document);
-        self.each_entry(documents, &mut |key| keys.push(key.map(<[u8]>::to_vec)))?;
+        self.each_entry(documents, &mut |seen| keys.push(seen.map(|(key, _)| key.to_vec())))?;
         let mut kept = Vec::with_capacity(list.len());
         for (posting, key) in list.iter().zip(keys) {
             if let Some(key) = key
@@ -146,32 +147,32 @@ impl<'a> NativeTextSearch<'a> {
         Ok(is_own && now != Some(document))
     }
 
-    /// Calls `each` for documents in order, with the clustered key of those found.
+    /// Calls `each` for documents in order, with the clustered key and size of those found.
     fn each_entry(
         &mut self,
         documents: impl Iterator<Item = u64>,
-        each: EachKey<'_>,
+        each: EachEntry<'_>,
     ) -> EngineResult<()> {
         let (view, me) = (&self.view, self.me);
         let sees = Sees { view, me, hides_own: self.hides_own, newest: self.newest };
         let scratch = &mut self.scratch;
-        let mut see = |value: &[u8]| sees.value(value, scratch);
+        let mut see = |value: &[u8]| sees.size(value, scratch);
         self.index.each_entry(&mut self.hint, documents, &mut see, each)
     }
 }
 
-/// Receiver of the clustered keys of documents; of none for a document that is not seen.
-type EachKey<'a> = &'a mut dyn FnMut(Option<&[u8]>);
+/// Receiver of the clustered keys and sizes of documents; of none for one that is not seen.
+type EachEntry<'a> = &'a mut dyn FnMut(Option<(&[u8], TextSize)>);
 
 impl TextIndex {
     /// Calls `each` for documents in order, with the clustered key of those that M has with a value
-    /// that is seen.
+    /// that is seen, and the size that `see` tells.
     fn each_entry(
         &self,
         hint: &mut Hint,
         documents: impl Iterator<Item = u64>,
-        see: &mut dyn FnMut(&[u8]) -> bool,
-        each: EachKey<'_>,
+        see: &mut dyn FnMut(&[u8]) -> Option<TextSize>,
+        each: EachEntry<'_>,
     ) -> EngineResult<()> {
         let mut documents = documents.peekable();
         let mut key = Vec::new();
@@ -186,11 +187,14 @@ impl TextIndex {
                     documents.next();
                     slot = advance(node, slot, &number);
                     key.clear();
-                    let found = slot < node.count() && {
+                    if slot < node.count() {
                         node.put_key(slot, &mut key);
-                        key.starts_with(&number) && see(node.value(slot))
+                    }
+                    let size = match key.strip_prefix(&number) {
+                        Some(_) => see(node.value(slot)),
+                        None => None,
                     };
-                    each(found.then(|| key.get(8..).unwrap_or(&[])));
+                    each(size.map(|size| (key.get(8..).unwrap_or(&[]), size)));
                 }
             })?;
         }
@@ -201,8 +205,9 @@ impl TextIndex {
     pub(super) fn keep_known(&self, list: &mut Vec<Posting>) -> EngineResult<()> {
         let mut known = Vec::with_capacity(list.len());
         let documents = list.iter().map(|posting| posting.document);
-        let each: EachKey<'_> = &mut |key| known.push(key.is_some());
-        self.each_entry(&mut Hint::default(), documents, &mut |_| true, each)?;
+        let each: EachEntry<'_> = &mut |entry| known.push(entry.is_some());
+        let mut all = |_: &[u8]| Some(TextSize::default());
+        self.each_entry(&mut Hint::default(), documents, &mut all, each)?;
         let mut known = known.into_iter();
         list.retain(|_| known.next() == Some(true));
         Ok(())
@@ -229,17 +234,22 @@ struct Sees<'v> {
 }
 
 impl Sees<'_> {
-    fn value(&self, value: &[u8], scratch: &mut Vec<u8>) -> bool {
+    /// The size of a document that is seen.
+    fn size(&self, value: &[u8], scratch: &mut Vec<u8>) -> Option<TextSize> {
         let ver = get_u64(value, 0);
         if seq_of(ver) >= self.view.reclaimed
             && let Some(owner) = self.view.active_owner(ver)
             && (self.newest || self.hides_own && owner == self.me)
         {
-            return false;
+            return None;
         }
-        match self.newest {
-            true => !value::is_deleted(value),
-            false => self.view.resolve(value, scratch) != Resolved::Gone,
+        if self.newest {
+            return (!value::is_deleted(value)).then(|| size_of(value));
+        }
+        match self.view.resolve(value, scratch) {
+            Resolved::Gone => None,
+            Resolved::Current => Some(size_of(value)),
+            Resolved::Old => Some(size_of(scratch)),
         }
     }
 }
@@ -278,6 +288,23 @@ impl TextSearch for NativeTextSearch<'_> {
     }
 
     fn keys(&mut self, documents: &[u64], out: &mut ByteRows) -> EngineResult<()> {
-        self.each_entry(documents.iter().copied(), &mut |key| out.push(key.unwrap_or(&[])))
+        let each: EachEntry<'_> = &mut |entry| out.push(entry.map_or(&[], |(key, _)| key));
+        self.each_entry(documents.iter().copied(), each)
+    }
+
+    fn sizes(
+        &mut self,
+        documents: &[u64],
+        keys: &mut ByteRows,
+        out: &mut Vec<TextSize>,
+    ) -> EngineResult<()> {
+        let mut is_whole = true;
+        self.each_entry(documents.iter().copied(), &mut |entry| {
+            let (key, size) = entry.unwrap_or_default();
+            is_whole &= key.is_empty() || (size.words > 0 && size.weights > 0.0);
+            keys.push(key);
+            out.push(size);
+        })?;
+        if is_whole { Ok(()) } else { Err(self.index.corrupt("lacks the size of a document")) }
     }
 }
