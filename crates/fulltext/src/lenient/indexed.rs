@@ -1,5 +1,6 @@
 //! A lenient search that reads lists of documents instead of all documents. Its result is that of a
-//! search through all documents; only phrases, prefixes and the words of expansions need texts.
+//! search through all documents; only phrases, the words of expansions, and ranks that depend on
+//! the order of words in a document need texts.
 
 use std::sync::Arc;
 
@@ -83,7 +84,7 @@ fn weighted(list: &[Posting], all: &[u64], places: &[Option<(usize, Size)>]) -> 
 
 fn boolean<I: Index>(search: &Boolean, index: &mut I) -> Result<Vec<Hit>, I::Error> {
     let mut found = by_words(search, index)?;
-    if search.query().rereads {
+    if search.query().rereads && !search.query().is_free_of_order() {
         let documents: Vec<u64> = found.iter().map(|hit| hit.document as u64).collect();
         found.clear();
         index.texts(&documents, &mut |document, texts| {

@@ -66,6 +66,15 @@ pub(super) struct Query {
     pub rereads: bool,
 }
 
+impl Query {
+    /// Whether ranks are the same in whatever order words are told: there is one group, whose words
+    /// all have the same need and weight, so that sums have equal parts.
+    pub(super) fn is_free_of_order(&self) -> bool {
+        let same = |a: &QueryWord, b: &QueryWord| a.need == b.need && a.weight == b.weight;
+        self.groups.len() == 1 && self.words.windows(2).all(|pair| same(&pair[0], &pair[1]))
+    }
+}
+
 /// Operators in front of a word or group.
 #[derive(Clone, Copy)]
 struct Prefix {
