@@ -260,12 +260,13 @@ fn double(op: Arithmetic, mut args: Vec<Expr>, types: &TypeContext) -> SqlResult
         _ => 0,
     };
     let (a, b) = (fixed(&args[0]), fixed(&args[1]));
+    // Bit values are unsigned numbers too.
+    let unsigned = args.iter().any(|e| e.ty.unsigned || e.ty.physical() == Physical::UInt);
     args.iter_mut().for_each(|e| {
         cast::to_double(e);
         cast::fold_literal(e, types);
     });
     if op == IntDivide {
-        let unsigned = args.iter().any(|e| e.ty.unsigned);
         let ty = integer_type(20, unsigned);
         return finish(op, args, ty, kernels::int_divide_double(unsigned), types);
     }

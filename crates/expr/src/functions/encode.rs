@@ -9,6 +9,7 @@ use selkie_types::{CollationId, Column, Physical, SqlResult, SqlType, TypeKind};
 use sha1::Sha1;
 use sha2::{Sha224, Sha256, Sha384, Sha512};
 
+use crate::CallOption;
 use crate::expr::Expr;
 use crate::function::{Binding, Function, Kernel};
 use crate::kernel::{BytesOut, Frame, bytes_to_bytes, map, write_rows};
@@ -217,8 +218,7 @@ fn bind_conv(mut b: Binding<'_>) -> SqlResult<Expr> {
     if bits {
         b.uint(0);
         b.args[0].ty = SqlType::bigint_unsigned();
-        // Compat: a bit value is a number, whatever base is given.
-        b.args[1] = Expr::int(10);
+        b.option = CallOption::Number(10);
     }
     b.ascii_text(0);
     b.int(1);
@@ -228,8 +228,14 @@ fn bind_conv(mut b: Binding<'_>) -> SqlResult<Expr> {
     b.maybe(ty, |frame| {
         let (texts, froms, tos) = (frame.bytes(0), frame.view::<i64>(1), frame.view::<i64>(2));
         let charset = frame.ty.collation.charset();
+        let is_number = matches!(frame.call.option, CallOption::Number(_));
         write_rows(frame, |row, out| {
-            let text = converted(texts.value(row), froms.value(row), tos.value(row));
+            let from = match froms.value(row) {
+                // Compat: a bit value is a number, whatever valid base is given.
+                base if is_number && is_base(base) => 10,
+                base => base,
+            };
+            let text = converted(texts.value(row), from, tos.value(row));
             let Some(text) = text else { return false };
             let text = selkie_types::Charset::Utf8mb4.convert(text.as_bytes(), charset).0;
             out.extend_from_slice(&text);
@@ -238,10 +244,13 @@ fn bind_conv(mut b: Binding<'_>) -> SqlResult<Expr> {
     })
 }
 
+fn is_base(base: i64) -> bool {
+    (2..=36).contains(&base.unsigned_abs())
+}
+
 /// A number converted from one base to another; a negative base makes the result signed.
 fn converted(text: &[u8], from: i64, to: i64) -> Option<String> {
-    let valid = |base: i64| (2..=36).contains(&base.unsigned_abs());
-    if text.is_empty() || !valid(from) || !valid(to) {
+    if text.is_empty() || !is_base(from) || !is_base(to) {
         return None;
     }
     let value = if from.unsigned_abs() == 10 {

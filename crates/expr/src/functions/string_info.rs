@@ -100,19 +100,25 @@ fn bind_locate(mut b: Binding<'_>) -> SqlResult<Expr> {
     b.strict(int(11), locate)
 }
 
+/// Compat: with a start, nothing is found behind as many characters as the text has bytes, and an
+/// empty text is found at the start in bytes.
 fn locate(frame: &Frame<'_>) -> SqlResult<Column> {
     let (needles, texts) = (frame.bytes(0), frame.bytes(1));
     let starts = (frame.args.len() == 3).then(|| frame.view::<i64>(2));
     let collation = frame.call.collation.info();
     let charset = collation.charset;
     map_rows(frame, |row| {
-        let text = texts.value(row);
+        let (needle, text) = (needles.value(row), texts.value(row));
         let start = starts.map_or(1, |s| s.value(row));
-        if start < 1 || start - 1 > charset.char_count(text) as i64 {
+        let beyond = starts.is_some() && start > text.len() as i64;
+        if start < 1 || beyond || start - 1 > charset.char_count(text) as i64 {
             return Ok(Some(0));
         }
         let from = charset.char_offset(text, start as usize - 1);
-        let found = collation.find_telling(&text[from..], needles.value(row), tick);
+        if needle.is_empty() {
+            return Ok(Some(from as i64 + 1));
+        }
+        let found = collation.find_telling(&text[from..], needle, tick);
         Ok(Some(found.map_or(0, |at| charset.char_count(&text[from..from + at]) as i64 + start)))
     })
 }
