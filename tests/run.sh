@@ -284,6 +284,8 @@ metamorphic() {
   fresh with_server "$python" tests/metamorphic/comparisons.py --seconds 15
   with_server "$python" tests/metamorphic/correlated.py --seed 3 --seconds 10
   fresh with_server "$python" tests/metamorphic/correlated.py --seconds 10
+  with_server --port-first "$python" tests/metamorphic/eliminated.py --seed 1 --seconds 8
+  fresh with_server --port-first "$python" tests/metamorphic/eliminated.py --seconds 8
 }
 
 # Operators whose rows do not fit into memory. 60 s.

@@ -320,7 +320,7 @@ impl Execution<'_> {
         }
         let env = Env { rt: &runtime, eval: &eval, cell: None, wanted: None };
         let sink = PlanSink { sink: *sink, is_kept: running.prepared.is_some() };
-        let result = match (dml::changes_rows(plan), &plan.into) {
+        let result = match (dml::changes_rows(plan), &plan.result.into) {
             (true, _) => dml::run(env, plan, sink),
             (false, Some(target)) => into::run(env, plan, target),
             (false, None) => select(env, plan, sink),
@@ -378,7 +378,7 @@ fn select(env: Env<'_>, plan: &Plan, mut to: PlanSink<'_>) -> SqlResult<Outcome>
     bump(&session.core.counters.rows_sent, sent);
     let is_empty = sent == 0 && to.sink.counts_empty();
     bump(&session.core.counters.empty_queries, is_empty.into());
-    let found = match plan.calc_found_rows {
+    let found = match plan.result.calc_found_rows {
         true => env.rt.found.get(),
         // Compat: rows skipped by OFFSET count as found.
         false if sent > 0 => sent.saturating_add(op::offset(env, &plan.root)?),

@@ -79,10 +79,8 @@ pub struct Plan {
     pub takes_numbers: Vec<Arc<TableInfo>>,
     /// Tables whose rows it locks in order to change them, in this statement or a later one.
     pub locks_rows: Vec<Arc<TableInfo>>,
-    /// `SELECT ... INTO`, if the rows do not go to the client.
-    pub into: Option<selkie_sql::ast::IntoTarget>,
-    /// `SQL_CALC_FOUND_ROWS`: count what the outermost LIMIT cut off.
-    pub calc_found_rows: bool,
+    /// Treatment of its result.
+    pub result: ResultUse,
     /// `LIMIT ROWS EXAMINED`: the result ends when this many rows were read.
     pub rows_examined: Option<selkie_expr::Expr>,
     /// Foreign keys that the statement must check.
@@ -93,6 +91,8 @@ pub struct Plan {
     pub sizes: Sizes,
     /// Things that it uses beside literals and rows.
     pub uses: crate::safety::Used,
+    /// Aliases of tables that need not be read, since their outer joins change nothing.
+    pub eliminated: Vec<Box<str>>,
     /// Triggers, and columns that only the binary log has.
     pub changes: RowChanges,
 }
@@ -102,6 +102,15 @@ impl Plan {
     pub fn calls_functions(&self) -> bool {
         self.uses.has(crate::safety::Uses::STORED_FUNCTION)
     }
+}
+
+/// Treatment of the result of a query.
+#[derive(Clone, Debug, Default)]
+pub struct ResultUse {
+    /// `SELECT ... INTO`, if the rows do not go to the client.
+    pub into: Option<selkie_sql::ast::IntoTarget>,
+    /// `SQL_CALC_FOUND_ROWS`: count what the outermost LIMIT cut off.
+    pub calc_found_rows: bool,
 }
 
 /// Numbers of parts of a plan.

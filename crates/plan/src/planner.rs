@@ -23,9 +23,9 @@ use selkie_types::{Condition, SqlError, SqlResult, stack};
 pub use self::rows::{RowsChange, RowsPlan, rows_plan};
 use crate::bind::{Binder, HandlerRead, HandlerSyntax, Named, Names, Query};
 use crate::build::{Builder, Built, CommonEstimate, Goal, SubplanCost, tell_scans};
-use crate::logical::{ColumnId, ColumnSet, Columns, Logical, SubqueryState};
+use crate::logical::{ColumnId, ColumnSet, Columns, Logical, RelationId, SubqueryState};
 use crate::physical::{CommonTable, Operator, OwnValue, Plan, PlanNode, Sizes, SubPlan};
-use crate::rewrite::{Unnest, merge_projections, push_conditions, unnest};
+use crate::rewrite::{Eliminator, Unnest, merge_projections, push_conditions, unnest};
 use crate::settings::{Environment, Settings, StatisticsSource};
 
 /// Number of subqueries for which both variants, join and subplan, are tried.
@@ -196,8 +196,8 @@ fn plan_query(
         output = procedure::analysed(&mut done, &output, limits);
     }
     let mut plan = done.into_plan(output);
-    plan.into = query.into.as_deref().cloned();
-    plan.calc_found_rows = calc_found_rows;
+    plan.result.into = query.into.as_deref().cloned();
+    plan.result.calc_found_rows = calc_found_rows;
     Ok(plan)
 }
 
@@ -338,13 +338,23 @@ pub(crate) struct Draft {
     /// User variables that it assigns.
     pub assigned_variables: Vec<Box<str>>,
     pub warnings: crate::bind::Warnings,
-    pub windowed_blocks: u64,
-    /// Whether it has subqueries that read tables.
-    pub asks_tables: bool,
+    /// Those that are known before the plan is built.
+    pub sizes: Sizes,
     pub rows_examined: Option<Expr>,
     /// Expressions over rows that the plan makes; their subqueries become subplans.
     pub row_exprs: RowExprs,
     pub uses: crate::safety::Used,
+    /// Outer joins that change nothing.
+    pub elimination: Elimination,
+}
+
+/// Outer joins that change nothing.
+#[derive(Clone)]
+pub(crate) struct Elimination {
+    /// They are removed.
+    pub wanted: bool,
+    /// Tables of those removed from the statement itself, not from a subquery.
+    pub tables: Vec<RelationId>,
 }
 
 /// Expressions over the new or existing rows of INSERT, UPDATE and DELETE.
@@ -408,11 +418,18 @@ impl Draft {
             user_variables: binder.user_variables,
             assigned_variables: binder.assigned.into_iter().map(|(name, _)| name).collect(),
             warnings: binder.warnings,
-            windowed_blocks: binder.windowed_blocks,
-            asks_tables,
+            sizes: Sizes {
+                windowed_blocks: binder.windowed_blocks,
+                asks_tables,
+                ..Sizes::default()
+            },
             rows_examined: binder.rows_examined,
             row_exprs: RowExprs::default(),
             uses: binder.uses,
+            elimination: Elimination {
+                wanted: binder.settings.variables.table_elimination,
+                tables: Vec::new(),
+            },
         }
     }
 
@@ -503,7 +520,37 @@ impl Draft {
             let taken = std::mem::replace(&mut subquery.plan, Logical::OneRow);
             subquery.plan = improved(taken, &self.columns);
         }
-        (improved(plan, &self.columns), choices)
+        let mut plan = improved(plan, &self.columns);
+        if self.elimination.wanted {
+            self.eliminate(&mut plan);
+        }
+        (plan, choices)
+    }
+
+    /// Removes outer joins that change nothing, with the subqueries that only they have.
+    fn eliminate(&mut self, plan: &mut Logical) {
+        let mut eliminator = Eliminator::new(&self.columns, &self.subqueries);
+        eliminator.eliminate(plan);
+        self.elimination.tables = std::mem::take(&mut eliminator.tables);
+        self.common.iter_mut().for_each(|common| eliminator.eliminate(&mut common.plan));
+        let finished = self.subqueries.iter_mut().filter(|subquery| subquery.finished);
+        finished.for_each(|subquery| eliminator.eliminate(&mut subquery.plan));
+        let mut gone = eliminator.subqueries;
+        if gone.is_empty() {
+            return;
+        }
+        let mut keep = |e: &Expr| {
+            e.visit(&mut |e| {
+                if let selkie_expr::ExprKind::Subquery(subquery) = &e.kind {
+                    gone.retain(|id| *id != subquery.id);
+                }
+            });
+        };
+        plan.for_each_expr_deep(&mut keep);
+        let plans = self.common.iter().map(|common| &common.plan);
+        let plans = plans.chain(self.subqueries.iter().map(|subquery| &subquery.plan));
+        plans.for_each(|plan| plan.for_each_expr_deep(&mut keep));
+        gone.into_iter().for_each(|id| self.subqueries[id.0 as usize].finished = false);
     }
 
     /// Replaces the reference to a common table that is read once by its plan.
@@ -643,6 +690,8 @@ impl Done {
     pub(crate) fn into_plan(self, output: Vec<crate::physical::OutputColumn>) -> Plan {
         let relations = self.draft.columns.relations.iter();
         let locked = relations.filter(|relation| relation.lock == LockMode::Exclusive);
+        let alias = |at: &RelationId| self.draft.columns.relations[*at].alias.clone();
+        let eliminated = self.draft.elimination.tables.iter().map(alias).collect();
         Plan {
             locks_rows: locked.map(|relation| relation.table.clone()).collect(),
             root: self.root.node,
@@ -655,17 +704,13 @@ impl Done {
             tables: self.draft.tables,
             takes_numbers: self.draft.takes_numbers,
             user_variables: self.draft.user_variables,
-            into: None,
-            calc_found_rows: false,
+            result: Default::default(),
             rows_examined: self.draft.rows_examined,
             foreign: Default::default(),
             warnings: self.draft.warnings,
-            sizes: Sizes {
-                windowed_blocks: self.draft.windowed_blocks,
-                asks_tables: self.draft.asks_tables,
-                ..Sizes::default()
-            },
+            sizes: self.draft.sizes,
             uses: self.draft.uses,
+            eliminated,
             changes: Default::default(),
         }
     }

@@ -1,8 +1,10 @@
 //! Rewrites of the logical plan that are always correct and nearly always faster.
 //!
 //! Order: subqueries become joins, derived tables are merged, outer joins become inner joins,
-//! conditions move down. Must not look at costs; the caller decides where costs matter.
+//! conditions move down, outer joins that change nothing are removed. Must not look at costs; the
+//! caller decides where costs matter.
 
+mod eliminate;
 mod equality;
 mod factor;
 mod grouped;
@@ -14,6 +16,7 @@ mod quiet;
 mod simplify;
 mod unnest;
 
+pub(crate) use eliminate::Eliminator;
 pub(crate) use equality::{EqualityClasses, as_they_are, equality};
 pub(crate) use factor::implied_by_or;
 pub(crate) use merge::merge_projections;

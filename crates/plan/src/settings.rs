@@ -36,6 +36,8 @@ pub struct PlanVariables {
     pub explains: bool,
     /// `sql_auto_is_null`.
     pub auto_is_null: bool,
+    /// `optimizer_switch` has `table_elimination`.
+    pub table_elimination: bool,
 }
 
 impl PlanVariables {
@@ -53,6 +55,7 @@ impl PlanVariables {
         condition_selectivity: 4,
         explains: false,
         auto_is_null: false,
+        table_elimination: true,
     };
 }
 

@@ -27,7 +27,7 @@ pub(super) fn read<'p>(
     plan: &'p Plan,
     found: Vec<&'p PlanNode>,
 ) -> SqlResult<(Vec<&'p TableScan>, Known)> {
-    let mut known = Known::default();
+    let mut known = Known { eliminated: plan.eliminated.clone(), ..Known::default() };
     let mut scans = Vec::new();
     let found_rows = execution.session.values.found_rows.get();
     for node in found {
@@ -126,8 +126,7 @@ fn alone(plan: &Plan, node: &PlanNode) -> Plan {
     Plan {
         root,
         output: std::sync::Arc::default(),
-        into: None,
-        calc_found_rows: false,
+        result: Default::default(),
         rows_examined: None,
         warnings: Default::default(),
         ..plan.clone()

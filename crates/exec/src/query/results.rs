@@ -300,7 +300,7 @@ fn is_lasting(plan: &Plan) -> bool {
         Uses::AUTO_IS_NULL,
         Uses::LAST_INSERT_ID,
     ];
-    plan.into.is_none()
+    plan.result.into.is_none()
         && !once.iter().any(|uses| plan.uses.has(*uses))
         && !plan.calls_functions()
         && plan.user_variables.is_empty()

@@ -27,7 +27,7 @@ pub(crate) fn is_robust(general: &Plan, special: &Plan) -> bool {
 /// planning knows, and does nothing but read.
 pub(crate) fn is_repeatable(plan: &Plan) -> bool {
     plan.warnings.conditions.is_empty()
-        && plan.into.is_none()
+        && plan.result.into.is_none()
         && plan.user_variables.is_empty()
         && plan.takes_numbers.is_empty()
         && plan.changes.triggers.is_empty()

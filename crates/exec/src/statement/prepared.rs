@@ -57,7 +57,7 @@ pub fn prepare_statement(
         let mut plan = (Scope { instance, session }).plan(&statement, text, (&[], parameters))?;
         tell_of_preparing(session, &statement, &plan);
         forget_text(&mut plan);
-        if plan.into.is_none() {
+        if plan.result.into.is_none() {
             output = plan.output.to_vec();
             unknown_types(&statement, &mut output);
         }

@@ -37,6 +37,8 @@ pub struct Known {
     pub tables: Vec<ConstantTable>,
     /// Whether a constant table's row fails its conditions or does not exist.
     pub impossible: bool,
+    /// Aliases of tables that are not read, since their outer joins change nothing.
+    pub eliminated: Vec<Box<str>>,
 }
 
 /// The rewritten text of a query that starts at `now_micros`, and the warnings raised while its
@@ -136,6 +138,9 @@ impl Shown<'_> {
             return None;
         }
         let TableRef::Join(mut join) = table else { return Some(table) };
+        if join.kind == JoinKind::Left && self.is_eliminated(&join.right) {
+            return self.kept(join.left, order);
+        }
         let Some(left) = self.kept(join.left, order) else { return Some(join.right) };
         join.left = left;
         if let JoinCondition::On(on) = join.condition {
@@ -162,6 +167,21 @@ impl Shown<'_> {
                 self.finish(first);
                 rest.iter_mut().for_each(|operand| self.finish(&mut operand.body));
             }
+        }
+    }
+
+    fn is_eliminated(&self, table: &TableRef) -> bool {
+        stack::ensure();
+        match table {
+            TableRef::Table(factor) => {
+                let name = factor.alias.as_ref().unwrap_or(&factor.name.name);
+                let mut eliminated = self.known.eliminated.iter();
+                eliminated.any(|alias| identifier_eq(alias, &name.value))
+            }
+            TableRef::Join(join) => {
+                self.is_eliminated(&join.left) && self.is_eliminated(&join.right)
+            }
+            _ => false,
         }
     }
 

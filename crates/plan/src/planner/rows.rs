@@ -74,13 +74,13 @@ pub fn rows_plan(
         user_variables: Vec::new(),
         takes_numbers: Vec::new(),
         locks_rows: vec![Arc::clone(table)],
-        into: None,
-        calc_found_rows: false,
+        result: Default::default(),
         rows_examined: None,
         foreign: foreign_tables(vec![(Arc::clone(table), changes)], context)?,
         warnings: Default::default(),
         sizes: Sizes::default(),
         uses: Default::default(),
+        eliminated: Vec::new(),
         changes: Default::default(),
     };
     plan.changes.computed = computed_columns(&[table], context)?;

@@ -58,6 +58,13 @@ impl Values<'_> {
         self.vars.get(id).as_bool()
     }
 
+    /// A flag of `optimizer_switch`.
+    fn switch(&self, name: &str) -> bool {
+        let switch = registry().def(self.ids.optimizer_switch);
+        let at = switch.names.iter().position(|known| *known == name);
+        at.is_some_and(|at| self.number(self.ids.optimizer_switch) & 1 << at != 0)
+    }
+
     fn text(&self, id: VarId) -> &str {
         self.vars.get(id).as_str()
     }
@@ -128,6 +135,7 @@ impl Values<'_> {
             condition_selectivity: self.number(ids.optimizer_use_condition_selectivity) as u8,
             explains: false,
             auto_is_null: self.flag(ids.sql_auto_is_null),
+            table_elimination: self.switch("table_elimination"),
         }
     }
 
@@ -166,9 +174,7 @@ impl Values<'_> {
 
     fn queries(&self) -> Queries {
         let ids = self.ids;
-        let switch = registry().def(ids.optimizer_switch);
-        let at = switch.names.iter().position(|name| *name == "outer_join_with_cache");
-        let with_buffer = at.is_some_and(|at| self.number(ids.optimizer_switch) & 1 << at != 0);
+        let with_buffer = self.switch("outer_join_with_cache");
         Queries {
             keep_results: match self.number(ids.query_cache_type) {
                 0 => KeepResults::Never,
