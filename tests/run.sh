@@ -188,6 +188,9 @@ replication() {
   "$python" tests/replication/binlog_statements.py "$binary"
   # A MariaDB replica and other readers of the binary log. 1 min.
   "$python" tests/replication/serve.py "$binary"
+  # The libraries that Debezium and others read it with, beside MariaDB. 15 s.
+  mvn -q -B -f tests/replication/readers/java/pom.xml compile
+  "$python" tests/replication/readers.py "$binary"
   # Commits that wait for a MariaDB replica, in both ways to serve connections. 2 min.
   "$python" tests/replication/semi.py "$binary"
   SEMI_OPTIONS=--thread-handling=one-thread-per-connection "$python" tests/replication/semi.py "$binary" waits crash

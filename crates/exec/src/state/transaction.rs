@@ -612,10 +612,12 @@ impl Transaction {
     }
 
     /// `SAVEPOINT name`: replaces a savepoint of the same name.
-    pub fn savepoint(&mut self, name: &str) -> SqlResult<()> {
+    pub fn savepoint(&mut self, name: &str, head: Option<&GroupHeadline>) -> SqlResult<()> {
         self.check_branch_active()?;
         // The log keeps the savepoint's own event when the transaction goes back to it.
-        self.logged.log.iter().try_for_each(|log| log.savepoint(name))?;
+        if let (Some(log), Some(head)) = (&self.logged.log, head) {
+            log.savepoint(name, head)?;
+        }
         let Mark { engines, log, registered } = self.mark()?;
         self.savepoints.retain(|s| !identifier_eq(&s.name, name));
         let marks = engines.into_iter().map(Some).collect();
@@ -637,8 +639,9 @@ impl Transaction {
         let joined = self.savepoints[at].marks.iter().take_while(|mark| mark.is_some()).count();
         self.savepoints.iter_mut().for_each(|s| s.marks.truncate(joined));
         let stands = |part: &Part| !part.engine.personality().transactional;
-        if let (Some(log), Some(mark)) = (&self.logged.log, &self.savepoints[at].log) {
-            log.rollback_to(mark, name, head.filter(|_| !self.logged.is_deferred))?;
+        let logged = (&self.logged.log, &self.savepoints[at].log, head);
+        if let (Some(log), Some(mark), Some(head)) = logged {
+            log.rollback_to(mark, name, (head, self.logged.is_deferred))?;
         }
         for part in self.parts.split_off(joined) {
             if stands(&part) {

@@ -32,7 +32,8 @@ pub(super) fn run(execution: &mut Execution<'_>, what: &Ast) -> SqlResult<Outcom
             // ends with it.
             if session.in_transaction() || !session.frame.settings.transactions.autocommit {
                 session.transaction.begin_statement(&session.frame.settings)?;
-                session.transaction.savepoint(&name.value)?;
+                let head = session.headline();
+                session.transaction.savepoint(&name.value, head.as_ref())?;
             }
         }
         Ast::RollbackTo(name) => {

@@ -190,15 +190,14 @@ impl Events {
         &mut self,
         verb: &str,
         name: &str,
-        stamp: Stamp,
+        head: &GroupHeadline,
     ) -> Result<(), CacheError> {
         if self.cache.is_empty() {
             return Ok(());
         }
         let text = format!("{verb} `{}`", name.replace('`', "``"));
         self.open = None;
-        let query = plain(0, &text);
-        self.put(&Event::Query(query), stamp, flags::SUPPRESS_USE)
+        self.put(&Event::Query(plain(head, &text)), Stamp::of(head), flags::SUPPRESS_USE)
     }
 
     /// Adds an event whose header has some flags beside those of all events.

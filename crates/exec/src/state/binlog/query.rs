@@ -31,7 +31,8 @@ pub(crate) struct Definition {
 pub(crate) struct Form<'f> {
     /// Flags of the header.
     pub(crate) header: u16,
-    /// The schema that decides whether it is logged, if that is not the default one.
+    /// The schema that decides whether it is logged, if that is not the default one. A statement
+    /// about a whole schema has it as its default one.
     pub(crate) schema: Option<&'f str>,
     /// Number of the error that the statement ends with; 0 if it succeeds.
     pub(crate) error: u16,
@@ -94,10 +95,12 @@ impl Session {
         add: impl FnOnce(&Arc<SessionLog>, GroupHeadline, Query<'_>) -> Result<T, CacheError>,
     ) -> SqlResult<Option<T>> {
         let (Some(log), Some(head)) = (self.log(), self.headline()) else { return Ok(None) };
-        let schema = self.frame.schema.as_deref().unwrap_or_default();
-        if !log.binlog.logs_schema(form.schema.unwrap_or(schema)) {
+        let usual = self.frame.schema.as_deref().unwrap_or_default();
+        let about = form.schema.unwrap_or(usual);
+        if !log.binlog.logs_schema(about) {
             return Ok(None);
         }
+        let schema = if form.header == ABOUT_SCHEMA { about } else { usual };
         let mut status = Vec::new();
         let xid = log.binlog.next_xid();
         self.status(Some(xid), text).iter().for_each(|var| var.encode(&mut status));
@@ -127,7 +130,7 @@ impl Session {
     pub(crate) fn filled(&self, engine: &Personality) -> Option<Definition> {
         let (log, head) = (self.log()?, self.headline()?);
         let cache = log.take_filling()?;
-        let end = if engine.transactional { GroupEnd::Xid } else { GroupEnd::Filled };
+        let end = GroupEnd::Filled { is_transactional: engine.transactional };
         let head = GroupHeadline { note: self.transaction.note(), ..head };
         Some(Definition { log: Arc::clone(log), cache, head, end })
     }

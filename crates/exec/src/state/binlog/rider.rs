@@ -63,6 +63,8 @@ pub struct GroupHeadline {
     pub header: u16,
     /// Number of the connection.
     pub thread: u32,
+    /// The default schema.
+    pub(crate) schema: Option<Arc<str>>,
     /// The note of a replica that has applied the group.
     pub(crate) note: Option<Arc<Noted>>,
 }
@@ -76,8 +78,11 @@ pub(crate) enum GroupEnd<'x> {
     Commit,
     /// A transaction that was rolled back, some of whose changes stand.
     Rollback,
-    /// A new table of an engine without rollback, and its rows.
-    Filled,
+    /// A new table and its rows.
+    Filled {
+        /// Its engine has transactions.
+        is_transactional: bool,
+    },
     /// One event, which changes definitions or accounts.
     Definition,
     /// A branch that waits for its outcome.
@@ -92,7 +97,9 @@ impl<'x> GroupEnd<'x> {
     fn flags(self) -> u8 {
         match self {
             Self::Xid => GtidEvent::TRANSACTIONAL,
-            Self::Commit | Self::Rollback | Self::Filled => 0,
+            Self::Commit | Self::Rollback => 0,
+            // A replica must not try it beside earlier groups, since it cannot undo the table.
+            Self::Filled { .. } => GtidEvent::DDL,
             Self::Definition => GtidEvent::STANDALONE | GtidEvent::DDL,
             Self::XaPrepare(_) => GtidEvent::PREPARED_XA | GtidEvent::TRANSACTIONAL,
             Self::XaCommit(_) | Self::XaRollback(_) => {
@@ -104,7 +111,8 @@ impl<'x> GroupEnd<'x> {
     fn branch(self) -> Option<&'x BranchName> {
         match self {
             Self::XaPrepare(xid) | Self::XaCommit(xid) | Self::XaRollback(xid) => Some(xid),
-            Self::Xid | Self::Commit | Self::Rollback | Self::Filled | Self::Definition => None,
+            Self::Xid | Self::Commit | Self::Rollback => None,
+            Self::Filled { .. } | Self::Definition => None,
         }
     }
 }
@@ -208,18 +216,24 @@ impl Binlog {
             added.map_err(|error| refused(cache_error(error, target)))
         };
         let text = match end {
-            GroupEnd::Xid | GroupEnd::Definition => None,
-            GroupEnd::Commit | GroupEnd::Filled => Some("COMMIT".to_owned()),
+            GroupEnd::Xid | GroupEnd::Definition | GroupEnd::Filled { is_transactional: true } => {
+                None
+            }
+            GroupEnd::Commit | GroupEnd::Filled { is_transactional: false } => {
+                Some("COMMIT".to_owned())
+            }
             GroupEnd::Rollback => Some("ROLLBACK".to_owned()),
             GroupEnd::XaCommit(xid) => Some(format!("XA COMMIT {}", in_statement(xid))),
             GroupEnd::XaRollback(xid) => Some(format!("XA ROLLBACK {}", in_statement(xid))),
             GroupEnd::XaPrepare(xid) => Some(format!("XA END {}", in_statement(xid))),
         };
         if let Some(text) = text {
-            add(&Event::Query(plain(head.thread, &text)), flags::SUPPRESS_USE)?;
+            add(&Event::Query(plain(head, &text)), flags::SUPPRESS_USE)?;
         }
         match end {
-            GroupEnd::Xid => add(&Event::Xid(Xid(self.next_xid())), 0),
+            GroupEnd::Xid | GroupEnd::Filled { is_transactional: true } => {
+                add(&Event::Xid(Xid(self.next_xid())), 0)
+            }
             GroupEnd::XaPrepare(xid) => {
                 let (gtrid, bqual) = (&xid.gtrid, &xid.bqual);
                 add(
@@ -247,9 +261,10 @@ impl Binlog {
 }
 
 /// A statement that depends on no settings.
-pub(super) fn plain(thread_id: u32, text: &str) -> Query<'_> {
+pub(super) fn plain<'q>(head: &'q GroupHeadline, text: &'q str) -> Query<'q> {
     let (status, text) = (StatusVars(&[]), text.as_bytes());
-    Query { thread_id, exec_time: 0, error_code: 0, status, database: &[], text }
+    let database = head.schema.as_deref().unwrap_or_default().as_bytes();
+    Query { thread_id: head.thread, exec_time: 0, error_code: 0, status, database, text }
 }
 
 fn refused(error: SqlError) -> EngineError {

@@ -183,6 +183,7 @@ impl Session {
             header: settings.header,
             note: None,
             thread: self.core.shown_id.load(Ordering::Relaxed) as u32,
+            schema: self.frame.schema.clone(),
         })
     }
 }

@@ -216,19 +216,18 @@ impl SessionLog {
         &self,
         mark: &LogMark,
         name: &str,
-        head: Option<&GroupHeadline>,
+        (head, is_deferred): (&GroupHeadline, bool),
     ) -> SqlResult<()> {
         let mut state = self.state.lock();
         if state.standing == mark.standing {
             drop(state);
             return self.cut(mark);
         }
-        if let Some(head) = head.filter(|_| mark.events.is_begin()) {
+        if mark.events.is_begin() && !is_deferred {
             drop(state);
             return self.append_standing(head).map_err(from_engine_commit);
         }
-        let stamp = state.stamp;
-        let added = state.transaction.savepoint("ROLLBACK TO", name, stamp);
+        let added = state.transaction.savepoint("ROLLBACK TO", name, head);
         added.map_err(|error| cache_error(error, Target::Transaction))
     }
 
@@ -285,10 +284,9 @@ impl SessionLog {
     }
 
     /// Adds a savepoint, if the transaction has changes.
-    pub(crate) fn savepoint(&self, name: &str) -> SqlResult<()> {
+    pub(crate) fn savepoint(&self, name: &str, head: &GroupHeadline) -> SqlResult<()> {
         let mut state = self.state.lock();
-        let stamp = state.stamp;
-        let added = state.transaction.savepoint("SAVEPOINT", name, stamp);
+        let added = state.transaction.savepoint("SAVEPOINT", name, head);
         added.map_err(|error| cache_error(error, Target::Transaction))
     }
 
