@@ -24,7 +24,8 @@ use std::sync::Arc;
 use selkie_catalog::{TableInfo, TableKind};
 use selkie_engine::Personality;
 use selkie_expr::EvalContext;
-use selkie_plan::physical::{Operator, Plan};
+use selkie_plan::physical::{Operator, Plan, TableScan};
+use selkie_plan::reads_of;
 use selkie_types::error::catalogue::{
     ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_CANT_LOCK_LOG_TABLE,
     ER_CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG, ER_DATA_WAS_COMMITED_UNDER_ROLLBACK,
@@ -316,7 +317,7 @@ impl Execution<'_> {
         bump(&session.core.counters.feature_window_functions, plan.sizes.windowed_blocks);
         // A plan that is not counted reads no table whole, or one row.
         if plan.sizes.counted > 0 {
-            count_reads(session, plan);
+            count_reads(instance, session, plan);
         }
         let env = Env { rt: &runtime, eval: &eval, cell: None, wanted: None };
         let sink = PlanSink { sink: *sink, is_kept: running.prepared.is_some() };
@@ -333,8 +334,10 @@ impl Execution<'_> {
 }
 
 /// Adds the ways in which a plan's tables are read to the session's counters.
-fn count_reads(session: &Session, plan: &Plan) {
-    let (counters, reads) = (&session.core.counters, &plan.sizes.reads);
+fn count_reads(instance: &Instance, session: &Session, plan: &Plan) {
+    let rows = |scan: &TableScan| Some(instance.look_into(&scan.table)?.table.statistics().rows);
+    let now = plan.sizes.reads.may_be_constant.then(|| reads_of(plan, &rows));
+    let (counters, reads) = (&session.core.counters, now.as_ref().unwrap_or(&plan.sizes.reads));
     bump(&counters.feature_subquery, plan.subplans.len() as u64);
     bump(&counters.select_scan, reads.scan.into());
     bump(&counters.select_range, reads.range.into());

@@ -36,6 +36,7 @@ pub(crate) use ordering::Order;
 pub(crate) use reading::tell_scans;
 use selkie_expr::Expr;
 use selkie_types::stack;
+pub use sizes::reads_of;
 
 use crate::estimate::Estimator;
 use crate::logical::{ColumnId, ColumnSet, Columns, Logical, RelationInfo, SortItem};

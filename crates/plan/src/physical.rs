@@ -144,6 +144,9 @@ pub struct Reads {
     pub tables: u32,
     /// Whether all rows of the only table of an UPDATE or DELETE are read.
     pub changed_whole: bool,
+    /// Whether a table that a query reads whole has an engine that counts its rows: with one row it
+    /// is a constant.
+    pub may_be_constant: bool,
 }
 
 /// Things that changes of rows bring with them.

@@ -1,5 +1,6 @@
 //! Numbers of a plan for status counters: how its tables are read, and how many tables it keeps
-//! for itself. Decided once for each plan, so that they cost nothing per row.
+//! for itself. Decided once for each plan, so that they cost nothing per row; only plans that read
+//! a table whole which may be a constant are looked at again when they run.
 //!
 //! Compat: MariaDB counts once for each query block of the statement, however often the block runs.
 
@@ -7,8 +8,11 @@ use selkie_types::stack;
 
 use crate::physical::{
     Access, AggregateStrategy, IndexRange, JoinKind, KeyRange, Operator, Plan, PlanNode, Reads,
-    SetOperation, SetOperator,
+    SetOperation, SetOperator, TableScan,
 };
+
+/// Number of rows of a table whose engine counts them.
+type Rows<'a> = &'a dyn Fn(&TableScan) -> Option<u64>;
 
 /// Reading of one table of a block.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -19,9 +23,19 @@ enum Read {
     Whole,
 }
 
-/// Kinds of access to the tables of `plan`.
+/// Kinds of access to the tables of `plan`, whose rows may be any number.
 pub(super) fn reads(plan: &Plan) -> Reads {
-    let mut counted = Counted::default();
+    reads_of(plan, &|_| None)
+}
+
+/// Kinds of access to the tables of `plan` that are not constant: as in EXPLAIN, a table that is
+/// read whole and has at most one row is a constant of a query.
+pub fn reads_of(plan: &Plan, rows: Rows<'_>) -> Reads {
+    let is_query = !matches!(
+        plan.root.operator,
+        Operator::Insert(_) | Operator::Update(_) | Operator::Delete(_)
+    );
+    let mut counted = Counted { reads: Reads::default(), tables: Vec::new(), rows, is_query };
     let is_used = |node: &&PlanNode| !matches!(node.operator, Operator::Empty);
     let subplans = plan.subplans.iter();
     let correlated = subplans.clone().filter(|s| !s.slots.is_empty() && !s.volatile);
@@ -83,13 +97,14 @@ fn read_by(access: &Access) -> Read {
     }
 }
 
-#[derive(Default)]
-struct Counted {
+struct Counted<'a> {
     reads: Reads,
     tables: Vec<Read>,
+    rows: Rows<'a>,
+    is_query: bool,
 }
 
-impl Counted {
+impl Counted<'_> {
     fn block(&mut self, node: &PlanNode) {
         let outer = std::mem::take(&mut self.tables);
         self.node(node);
@@ -112,7 +127,10 @@ impl Counted {
     fn node(&mut self, node: &PlanNode) {
         stack::ensure();
         match &node.operator {
-            Operator::TableScan(scan) => self.tables.push(read_by(&scan.access)),
+            Operator::TableScan(scan) => {
+                let read = self.scan(scan);
+                self.tables.push(read);
+            }
             Operator::SystemTableScan(_) => {
                 self.reads.tables += 1;
                 self.tables.push(Read::Whole);
@@ -136,6 +154,15 @@ impl Counted {
                 node.inputs().into_iter().for_each(|input| self.node(input));
             }
         }
+    }
+
+    fn scan(&mut self, scan: &TableScan) -> Read {
+        let read = read_by(&scan.access);
+        if read != Read::Whole || !self.is_query || !scan.table.engine.rows.counted {
+            return read;
+        }
+        self.reads.may_be_constant = true;
+        if (self.rows)(scan).is_some_and(|rows| rows <= 1) { Read::Single } else { read }
     }
 
     /// The tables of a join in the order that EXPLAIN shows.
