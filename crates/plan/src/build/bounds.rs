@@ -203,28 +203,44 @@ fn is_tighter(value: &Expr, before: &Option<(usize, &Expr, bool)>, tighter: Orde
     }
 }
 
-/// The ranges of an OR. Each of its branches must restrict the first part.
+/// The ranges of an OR. Each of its branches must restrict the first part. Conditions beside the OR
+/// restrict later parts, unless that makes too many ranges.
 fn alternatives(relation: &RelationInfo, index: &IndexDef, conditions: &[Expr]) -> Option<Bounds> {
-    for (at, condition) in conditions.iter().enumerate() {
-        let ExprKind::Or(branches) = &condition.kind else { continue };
-        let mut all = Bounds { equal_parts: usize::MAX, ..Bounds::default() };
-        let (mut usable, mut exact) = (true, true);
-        for branch in branches {
-            let parts = branch.clone().into_conjuncts();
-            let branch = conjunction(relation, index, &parts);
-            usable &= branch.restricts();
-            exact &= (0..parts.len()).all(|part| branch.exact.contains(&part));
-            all.equal_parts = all.equal_parts.min(branch.equal_parts);
-            all.bounded |= branch.bounded;
-            all.ranges.extend(branch.ranges);
+    conditions.iter().enumerate().find_map(|(at, condition)| {
+        let ExprKind::Or(branches) = &condition.kind else { return None };
+        let beside = [&conditions[..at], &conditions[at + 1..]].concat();
+        let (mut all, exact) = of_branches(relation, index, branches, &beside)
+            .or_else(|| of_branches(relation, index, branches, &[]))?;
+        all.used.push(at);
+        all.exact.extend(exact.then_some(at));
+        Some(all)
+    })
+}
+
+/// The ranges of all `branches`, each together with the conditions `beside` them, and whether all
+/// rows in the ranges satisfy a branch.
+fn of_branches(
+    relation: &RelationInfo,
+    index: &IndexDef,
+    branches: &[Expr],
+    beside: &[Expr],
+) -> Option<(Bounds, bool)> {
+    let mut all = Bounds { equal_parts: usize::MAX, ..Bounds::default() };
+    let mut exact = true;
+    for branch in branches {
+        let mut parts = branch.clone().into_conjuncts();
+        let own = parts.len();
+        parts.extend_from_slice(beside);
+        let branch = conjunction(relation, index, &parts);
+        if !branch.restricts() {
+            return None;
         }
-        if usable && all.ranges.len() <= MANY_RANGES {
-            all.used.push(at);
-            all.exact.extend(exact.then_some(at));
-            return Some(all);
-        }
+        exact &= (0..own).all(|part| branch.exact.contains(&part));
+        all.equal_parts = all.equal_parts.min(branch.equal_parts);
+        all.bounded |= branch.bounded;
+        all.ranges.extend(branch.ranges);
     }
-    None
+    (all.ranges.len() <= MANY_RANGES).then_some((all, exact))
 }
 
 /// The ranges on both sides of a value that the first part must not have.

@@ -12,9 +12,12 @@ use super::access::Path;
 use super::bounds::bounds;
 use super::lookup::Lookup;
 use crate::estimate::{has_persistent, table_rows};
-use crate::logical::RelationInfo;
+use crate::logical::{ColumnId, RelationInfo};
 
-/// Least level of `optimizer_use_condition_selectivity` that reads statistics of columns.
+/// Least level of `optimizer_use_condition_selectivity` that combines the ranges of several
+/// indexes. Below it, the least range counts for a table that is read whole, and none for others.
+const OTHER_RANGES: u8 = 2;
+/// Least level that reads statistics of columns.
 const STATISTICS: u8 = 3;
 
 impl Builder<'_> {
@@ -47,25 +50,31 @@ impl Builder<'_> {
         let Some(level) = self.source.shown_level() else { return 100.0 };
         let columns = 0..info.table.columns.len();
         let others = columns.filter(|column| !used.contains(column));
-        others
-            .filter_map(|column| self.shown_column(info, conditions, column, level))
-            .product::<f64>()
-            * 100.0
+        let known =
+            others.filter_map(|column| self.shown_column(info, conditions, (column, used), level));
+        let share = match (level >= OTHER_RANGES, used.is_empty()) {
+            (true, _) => known.product::<f64>(),
+            (false, true) => known.fold(1.0, f64::min),
+            (false, false) => 1.0,
+        };
+        share * 100.0
     }
 
     /// The share of rows that the ranges of one column leave; `None` if nothing is known of it.
+    /// Conditions on the columns `used` elsewhere make ranges of an index over both narrower.
     fn shown_column(
         &self,
         info: &RelationInfo,
         conditions: &[Expr],
-        column: usize,
+        (column, used): (usize, &[usize]),
         level: u8,
     ) -> Option<f64> {
         let id = info.first + column;
-        let of_column = |c: &&Expr| {
+        let reads_only = |c: &Expr, wanted: &dyn Fn(ColumnId) -> bool| {
             let columns = c.columns();
-            !columns.is_empty() && columns.iter().all(|read| *read == id) && !is_unequal(c)
+            !columns.is_empty() && columns.iter().all(|read| wanted(*read)) && !is_unequal(c)
         };
+        let of_column = |c: &&Expr| reads_only(c, &|read| read == id);
         let own: Vec<Expr> = conditions.iter().filter(of_column).cloned().collect();
         if own.is_empty() {
             return None;
@@ -76,8 +85,11 @@ impl Builder<'_> {
         };
         let index = info.table.def.indexes.iter().position(first);
         if let Some(at) = index.filter(|at| info.table.is_searchable(*at)) {
-            let found = bounds(info, &info.table.def.indexes[at], &own)?;
-            return Some((self.range_rows(info, at, &found, &own, rows) / rows).min(1.0));
+            let elsewhere = |read: ColumnId| used.iter().any(|column| info.first + column == read);
+            let of_used = conditions.iter().filter(|c| reads_only(c, &elsewhere)).cloned();
+            let all: Vec<Expr> = own.into_iter().chain(of_used).collect();
+            let found = bounds(info, &info.table.def.indexes[at], &all)?;
+            return Some((self.range_rows(info, at, &found, &all, rows) / rows).min(1.0));
         }
         let alone = IndexDef {
             id: IndexId(u32::MAX),
