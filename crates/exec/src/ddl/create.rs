@@ -440,6 +440,8 @@ fn stored_type(output: &OutputColumn) -> SqlType {
         }
         // The DECIMAL of a user variable has more digits than a column may have.
         TypeKind::Decimal if output.ty.length > 65 => SqlType { length: 65, ..output.ty.clone() },
+        // A user variable is announced with less.
+        TypeKind::LongText => SqlType { length: u32::MAX, ..output.ty.clone() },
         TypeKind::Char if computed && !output.kept => {
             SqlType { kind: TypeKind::VarChar, ..output.ty.clone() }
         }

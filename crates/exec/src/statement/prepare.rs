@@ -10,7 +10,7 @@ use selkie_sql::{ClientText, ast, trimmed};
 use selkie_types::error::catalogue::{
     ER_PS_NO_RECURSION, ER_SUBQUERIES_NOT_SUPPORTED, ER_UNKNOWN_STMT_HANDLER, ER_UNSUPPORTED_PS,
 };
-use selkie_types::{Batch, Charset, SqlError, SqlResult, Value};
+use selkie_types::{Batch, Charset, SqlError, SqlResult, SqlType, Value};
 
 use super::names_tables::names_tables;
 use crate::bulk::{self, Argument};
@@ -102,7 +102,11 @@ fn arguments(execution: &mut Execution<'_>, using: &[ast::Expr]) -> SqlResult<Ve
     let argument = |e: &ast::Expr| match e.kind {
         ExprKind::Default(None) => Ok(Argument::Default),
         ExprKind::Ignore => Ok(Argument::Ignore),
-        _ => execution.evaluate(e).map(|(v, ty)| Argument::Value(v, ty)),
+        // Compat: NULL has no type, whatever its variable was before.
+        _ => execution.evaluate(e).map(|(v, ty)| match v.is_null() {
+            true => Argument::Value(v, SqlType::null()),
+            false => Argument::Value(v, ty),
+        }),
     };
     using.iter().map(argument).collect()
 }

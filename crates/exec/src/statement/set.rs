@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use selkie_expr::{EvalContext, Expr, ExprKind};
+use selkie_expr::{EvalContext, Expr};
 use selkie_sql::ast::{self, SetItem, Statement};
 use selkie_types::error::catalogue::{
     ER_BAD_FIELD_ERROR, ER_CANT_CHANGE_TX_CHARACTERISTICS, ER_OPERAND_COLUMNS,
@@ -225,14 +225,7 @@ fn value_of(session: &Session, bound: &Expr, running: Running<'_>) -> SqlResult<
     let value = bound.eval_value(&eval);
     session.end_random(&eval);
     query::keep_conditions(session, &eval);
-    Ok((value?, assigned_type(bound)))
-}
-
-fn assigned_type(bound: &Expr) -> SqlType {
-    match bound.kind {
-        ExprKind::Literal(Value::Null) => SqlType::null(),
-        _ => bound.ty.clone(),
-    }
+    Ok((value?, bound.ty.clone()))
 }
 
 /// Sink that keeps the single value of a query.

@@ -37,6 +37,47 @@ impl Session {
     pub(crate) fn set_variable(&self, name: &str, value: Value, ty: &SqlType) {
         selkie_expr::Session::set_user_variable(self, name, value, ty);
     }
+
+    /// A value and its type as a variable keeps them.
+    ///
+    /// Compat: a variable holds a number or a text. A date becomes a latin1 text, a member of an
+    /// ENUM or SET a text. The variable keeps neither the number of digits of a number, nor that it
+    /// was a FLOAT, nor that a text is a JSON document.
+    fn as_variable(&self, value: Value, ty: &SqlType) -> (Value, SqlType) {
+        let mut ty = SqlType { zerofill: false, json: JsonRole::Plain, ..ty.clone() };
+        let is_date = ty.is_temporal() || ty.fixed_binary().is_some();
+        match ty.kind {
+            TypeKind::Float | TypeKind::Double => (value, SqlType::double()),
+            TypeKind::Year => (value, SqlType::bigint_unsigned()),
+            TypeKind::Enum | TypeKind::Set => text_of(value, &ty, ty.collation),
+            _ if is_date => {
+                let local = match (ty.kind, &value) {
+                    (TypeKind::Timestamp, Value::DateTime(instant)) => {
+                        let zone = &self.frame.settings.expressions.time_zone;
+                        Value::DateTime(zone.to_local(*instant))
+                    }
+                    _ => value,
+                };
+                text_of(local, &ty, CollationId::LATIN1_SWEDISH_CI)
+            }
+            _ if ty.is_text_or_blob() => {
+                ty.kind = TypeKind::VarChar;
+                (value, ty)
+            }
+            _ => (value, ty),
+        }
+    }
+}
+
+/// The text of a value, as a VARCHAR of its length.
+fn text_of(value: Value, ty: &SqlType, collation: CollationId) -> (Value, SqlType) {
+    if value.is_null() {
+        return (value, SqlType::varchar(0, collation));
+    }
+    let mut text = Vec::new();
+    selkie_types::write_value(ty, &value, &mut text);
+    let length = collation.charset().char_count(&text);
+    (Value::Bytes(text.into()), SqlType::varchar(length as u32, collation))
 }
 
 impl selkie_expr::Session for Session {
@@ -51,27 +92,11 @@ impl selkie_expr::Session for Session {
     }
 
     fn set_user_variable(&self, name: &str, value: Value, ty: &SqlType) {
-        let (mut value, mut ty) = (value, ty.clone());
-        ty.zerofill = false;
-        // Compat: a variable does not keep that its text is a JSON document.
-        ty.json = JsonRole::Plain;
-        if (ty.is_temporal() || ty.fixed_binary().is_some()) && !value.is_null() {
-            // Compat: a variable holds a number or a string; a date becomes a latin1 string.
-            if let (TypeKind::Timestamp, Value::DateTime(instant)) = (ty.kind, &value) {
-                value =
-                    Value::DateTime(self.frame.settings.expressions.time_zone.to_local(*instant));
-            }
-            let text = selkie_expr::text::display(&value, &ty);
-            ty = SqlType::varchar(text.len() as u32, CollationId::LATIN1_SWEDISH_CI);
-            value = Value::Bytes(text.into_bytes().into());
-        }
-        if matches!(ty.kind, TypeKind::Float | TypeKind::Double) {
-            // Compat: a variable keeps neither the number of digits of a number nor that it was a
-            // FLOAT.
-            ty = SqlType::double();
-        }
+        let (value, ty) = self.as_variable(value, ty);
         let mut variables = self.core.variables.lock();
         match variables.get_mut(&*folded(name)) {
+            // Compat: a variable that becomes NULL keeps its type.
+            Some(known) if ty.kind == TypeKind::Null => known.0 = value,
             Some(known) => *known = (value, ty),
             None => drop(variables.insert((*folded(name)).into(), (value, ty))),
         }
