@@ -299,7 +299,11 @@ pub fn negate(mut e: Expr, types: &TypeContext) -> SqlResult<Expr> {
             return Ok(Expr::decimal((-i128::from(*v)).into()));
         }
         ExprKind::Literal(Value::Decimal(v)) => return Ok(Expr::decimal(-*v)),
-        ExprKind::Literal(Value::Double(v)) => return Ok(Expr::double(-*v)),
+        ExprKind::Literal(Value::Double(v)) => {
+            let mut negated = Expr::double(-*v);
+            negated.ty.length = e.ty.length + 1;
+            return Ok(negated);
+        }
         _ => {}
     }
     cast::to_widest_variable(&mut e);

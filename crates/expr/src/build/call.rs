@@ -81,5 +81,7 @@ pub fn convert_using(e: Expr, collation: CollationId, types: &TypeContext) -> Sq
     // A hexadecimal literal becomes a text here and is no number any more.
     e.ty.unsigned = false;
     e.coercibility = Coercibility::Implicit;
+    // Compat: a conversion to a text is always nullable.
+    e.nullable = true;
     Ok(e)
 }

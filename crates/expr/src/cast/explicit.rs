@@ -314,8 +314,6 @@ fn string(mut e: Expr, target: &SqlType, types: &TypeContext) -> SqlResult<Expr>
         (false, false) if cut_bytes => cut_as_text,
         (false, false) => cut,
     };
-    let cut_is_error = !unlimited && types.sql_mode.is_strict();
-    let nullable = e.nullable || cut_is_error;
     let call = Call {
         function: if e.is_foldable() || !from_number { &CAST } else { &CAST_LOCAL },
         args: vec![e],
@@ -324,7 +322,8 @@ fn string(mut e: Expr, target: &SqlType, types: &TypeContext) -> SqlResult<Expr>
         kernel,
         cache: Default::default(),
     };
-    let mut cast = Expr::new(ExprKind::Call(Box::new(call)), ty, nullable);
+    // Compat: a conversion to a text is always nullable.
+    let mut cast = Expr::new(ExprKind::Call(Box::new(call)), ty, true);
     cast.coercibility = Coercibility::Implicit;
     Ok(cast)
 }

@@ -25,7 +25,11 @@ impl Binder<'_> {
                 e.ty.length -= u32::from(text.starts_with('.') && e.ty.length > 1);
                 e
             }
-            ast::Literal::Float(value) => Expr::double(*value),
+            ast::Literal::Float { value, length } => {
+                let mut e = Expr::double(*value);
+                e.ty.length = *length;
+                e
+            }
             ast::Literal::String(string) => self.string(string)?,
             // Compat: only `0x41` is a number where one is wanted, `x'41'` never.
             ast::Literal::Hex { bytes, hybrid: false } => Expr::string(bytes, CollationId::BINARY),

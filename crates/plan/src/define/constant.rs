@@ -36,7 +36,7 @@ fn bind_literal(context: &DefineContext<'_>, literal: &Literal) -> SqlResult<Exp
         Literal::Bool(value) => Expr::boolean(*value),
         Literal::Int(value) => Expr::uint(*value),
         Literal::Decimal(text) => Expr::decimal(Decimal::parse(text.as_bytes()).value),
-        Literal::Float(value) => Expr::double(*value),
+        Literal::Float { value, .. } => Expr::double(*value),
         Literal::String(string) => string_expr(string, connection)?,
         // Compat: only `0x41` acts as a number in a number context, `x'41'` never does.
         Literal::Hex { bytes, hybrid: false } => Expr::string(bytes, CollationId::BINARY),

@@ -245,7 +245,7 @@ fn heartbeat(period: &Literal, net_timeout: f64, notes: &mut Notes) -> SqlResult
     let seconds = match period {
         Literal::Int(number) => *number as f64,
         Literal::Decimal(text) => text.parse().unwrap_or(f64::INFINITY),
-        Literal::Float(number) => *number,
+        Literal::Float { value, .. } => *value,
         _ => f64::NAN,
     };
     if !(0.0..=LONGEST_HEARTBEAT).contains(&seconds) {

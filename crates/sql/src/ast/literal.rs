@@ -17,7 +17,12 @@ pub enum Literal {
     /// Digits with a point, or an integer of more than 64 bits: the text.
     Decimal(Box<str>),
     /// A number with an exponent.
-    Float(f64),
+    Float {
+        /// The number.
+        value: f64,
+        /// Length of its text, which is the display width of the literal.
+        length: u32,
+    },
     /// A character string.
     String(StringLiteral),
     /// `0x41` or `x'41'`.

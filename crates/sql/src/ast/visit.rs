@@ -111,7 +111,7 @@ impl Expr {
                 expr.signed_number().map(|(negative, number)| (!negative, number))
             }
             ExprKind::Unary { op: UnaryOp::Plus, expr } => expr.signed_number(),
-            ExprKind::Literal(Literal::Int(_) | Literal::Decimal(_) | Literal::Float(_)) => {
+            ExprKind::Literal(Literal::Int(_) | Literal::Decimal(_) | Literal::Float { .. }) => {
                 Some((false, self))
             }
             _ => None,

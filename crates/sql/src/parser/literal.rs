@@ -130,7 +130,9 @@ impl Parser<'_> {
             return Ok(Literal::Decimal(text.into()));
         }
         match text.parse::<f64>() {
-            Ok(value) if value.is_finite() => Ok(Literal::Float(value)),
+            Ok(value) if value.is_finite() => {
+                Ok(Literal::Float { value, length: text.len() as u32 })
+            }
             _ => self.fail(&ER_ILLEGAL_VALUE_FOR_TYPE, &[&"double", &text]),
         }
     }

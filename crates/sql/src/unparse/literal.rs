@@ -14,7 +14,7 @@ impl Writer<'_> {
             Literal::Bool(value) => self.str(if *value { "1" } else { "0" }),
             Literal::Int(value) => self.display(value),
             Literal::Decimal(text) => self.str(text),
-            Literal::Float(value) => self.str(&float(*value)),
+            Literal::Float { value, .. } => self.str(&float(*value)),
             Literal::String(string) => self.string(string),
             Literal::Hex { bytes, hybrid: true } => self.hex("0x", bytes, ""),
             Literal::Hex { bytes, hybrid: false } => self.hex("X'", bytes, "'"),
