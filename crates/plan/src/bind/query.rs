@@ -32,8 +32,13 @@ impl Binder<'_> {
 
     /// A query; `outermost` if its rows go to the client.
     pub(crate) fn query_as(&mut self, query: &ast::Query, outermost: bool) -> SqlResult<Query> {
+        self.query_within(query, Tail { outermost, in_order: outermost, ..Tail::default() })
+    }
+
+    /// A query whose rows are those of the query around it.
+    fn query_within(&mut self, query: &ast::Query, around: Tail<'_>) -> SqlResult<Query> {
         let visible = self.visible.len();
-        let around = self.reading.locking.take();
+        let locking = self.reading.locking.take();
         if let Some(with) = &query.with {
             self.with(with)?;
         }
@@ -42,11 +47,11 @@ impl Binder<'_> {
         if query.locking.is_some() {
             self.uses.add(Uses::PASSING);
         }
-        self.reading.locking = query.locking.map(lock_of).or(around);
+        self.reading.locking = query.locking.map(lock_of).or(locking);
         if matches!(self.reading.locking, Some((_, LockWait::SkipLocked))) {
             self.uses.add(Uses::SKIP_LOCKED);
         }
-        let tail = Tail { order_by: &query.order_by, limit: query.limit.as_deref(), outermost };
+        let tail = Tail { order_by: &query.order_by, limit: query.limit.as_deref(), ..around };
         let bound = self.body(&query.body, tail)?;
         self.reading.locking = None;
         self.visible.truncate(visible);
@@ -62,7 +67,7 @@ impl Binder<'_> {
                 self.tail(query, tail)
             }
             ast::QueryBody::Nested(nested) if tail.order_by.is_empty() && tail.limit.is_none() => {
-                self.query_as(nested, tail.outermost)
+                self.query_within(nested, tail)
             }
             ast::QueryBody::Nested(nested) if is_bare(nested) => self.body(&nested.body, tail),
             ast::QueryBody::Nested(nested) => {
@@ -71,7 +76,8 @@ impl Binder<'_> {
                 self.tail(query, tail)
             }
             ast::QueryBody::Combined { first, rest } => {
-                let query = self.combined(first, rest)?;
+                let in_order = tail.in_order && tail.order_by.is_empty();
+                let query = self.combined(first, rest, Tail { in_order, ..Tail::default() })?;
                 self.refuse_tables(tail, true)?;
                 self.tail(query, tail)
             }
@@ -195,13 +201,19 @@ impl Binder<'_> {
 
     /// Binds a chain of set operations. Compat: all its queries have common types, whichever of
     /// them an operation combines; a query in parentheses has its own types.
-    fn combined(&mut self, first: &ast::QueryBody, rest: &[ast::SetOperand]) -> SqlResult<Query> {
+    /// `tail` is that of each query.
+    fn combined(
+        &mut self,
+        first: &ast::QueryBody,
+        rest: &[ast::SetOperand],
+        tail: Tail<'_>,
+    ) -> SqlResult<Query> {
         // Compat: a locking clause after the last SELECT applies to that one only.
         let locking = self.reading.locking.take();
-        let mut queries = vec![self.body(first, Tail::default())?];
+        let mut queries = vec![self.body(first, tail)?];
         for (at, operand) in rest.iter().enumerate() {
             self.reading.locking = locking.filter(|_| at + 1 == rest.len());
-            let query = self.body(&operand.body, Tail::default())?;
+            let query = self.body(&operand.body, tail)?;
             check_width(&queries[0], &query)?;
             queries.push(query);
         }

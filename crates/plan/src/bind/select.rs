@@ -23,8 +23,10 @@ use crate::safety::Uses;
 pub(super) struct Tail<'q> {
     pub order_by: &'q [ast::OrderItem],
     pub limit: Option<&'q ast::Limit>,
-    /// The rows go to the client: grouped rows come sorted, and `sql_select_limit` applies.
+    /// The rows go to the client: `sql_select_limit` applies.
     pub outermost: bool,
+    /// The client sees the order of the rows: grouped rows come sorted.
+    pub in_order: bool,
 }
 
 /// A bound entry of the select list.
@@ -67,7 +69,7 @@ impl Binder<'_> {
         }
         self.uses.add(Uses::of_cache_word(select.options.cache));
         let mut plan = self.from(&select.from, select.options.straight_join)?;
-        if tail.outermost && tail.order_by.is_empty() && gives_rows_of_one(select) {
+        if tail.in_order && tail.order_by.is_empty() && gives_rows_of_one(select) {
             self.sort_groups(&mut plan);
         }
         let mut from = plan.columns(&self.columns);
@@ -105,7 +107,7 @@ impl Binder<'_> {
         let windowed = !self.scope().windows.nodes.is_empty();
         self.keep_sources(select, grouped || windowed);
         if grouped {
-            let implied = tail.outermost && tail.order_by.is_empty() && !select.rollup;
+            let implied = tail.in_order && tail.order_by.is_empty() && !select.rollup;
             plan = self.grouped(plan, groups, &mut parts, select, &from)?;
             if implied && let Logical::Aggregate(node) = &plan {
                 // Compat: only groups of these aggregates are sorted before they are compared.

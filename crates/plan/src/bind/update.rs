@@ -299,7 +299,7 @@ impl Binder<'_> {
             let expr = self.in_clause(Clause::Order, |b| b.scalar(&key.expr))?;
             keys.push(SortItem { expr, descending: key.descending });
         }
-        let tail = Tail { order_by: &[], limit, outermost: false };
+        let tail = Tail { limit, ..Tail::default() };
         let limit = self.limit(tail)?;
         Ok(limited(sorted(source, keys), limit))
     }
