@@ -153,12 +153,10 @@ impl Builder<'_> {
         if !conditions.iter().any(late) {
             return Some(self.scan(relation, conditions, required, goal));
         }
-        let (last, own): (Vec<Expr>, Vec<Expr>) = conditions.iter().cloned().partition(late);
+        let is_last = |c: &Expr| late(c) && !is_constant_query(c);
+        let (last, own): (Vec<Expr>, Vec<Expr>) = conditions.iter().cloned().partition(is_last);
         let mut needed = required.clone();
-        last.iter().for_each(|c| needed.add_expr(c));
-        let (constant, last): (Vec<Expr>, Vec<Expr>) =
-            last.into_iter().partition(is_constant_query);
-        let own: Vec<Expr> = own.into_iter().chain(constant).collect();
+        conditions.iter().filter(|c| late(c)).for_each(|c| needed.add_expr(c));
         let built = self.scan(relation, &own, &needed, goal);
         Some(self.filtered(built, last))
     }

@@ -149,9 +149,14 @@ impl Builder<'_> {
         secondary && queried && covers_with_key(info, index, read)
     }
 
-    /// Sorts conditions by cost and selectivity. If one is not deterministic, the order stays.
+    /// Sorts conditions by cost and selectivity. If one is not deterministic, the order stays. So
+    /// it does if one may warn of rows that a condition before it excludes, unless a subquery runs
+    /// for each row.
     pub(super) fn in_test_order(&self, mut conditions: Vec<Expr>) -> Vec<Expr> {
         if conditions.len() < 2 || conditions.iter().any(|c| !c.is_deterministic()) {
+            return conditions;
+        }
+        if conditions.iter().any(converts_texts) && !conditions.iter().any(is_correlated) {
             return conditions;
         }
         let estimator = self.estimator();
@@ -310,4 +315,20 @@ fn listed_hint(info: &RelationInfo, condition: &Expr) -> Option<Expr> {
         _ => "VARIABLE_NAME",
     };
     name.eq_ignore_ascii_case(listed).then(|| place(condition, &[id]))
+}
+
+/// Whether texts of rows become numbers or dates, which raises warnings or errors.
+fn converts_texts(condition: &Expr) -> bool {
+    condition.any(&mut |e| match &e.kind {
+        ExprKind::Call(call) => {
+            let is_text = |arg: &Expr| arg.ty.is_string() && !arg.columns().is_empty();
+            call.function.is_implicit() && !e.ty.is_string() && call.args.iter().any(is_text)
+        }
+        _ => false,
+    })
+}
+
+/// Whether a subquery runs for the values of each row.
+fn is_correlated(condition: &Expr) -> bool {
+    condition.any(&mut |e| matches!(&e.kind, ExprKind::Subquery(s) if !s.args.is_empty()))
 }

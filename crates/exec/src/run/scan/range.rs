@@ -191,9 +191,9 @@ pub(crate) fn put_equal(
     Ok(true)
 }
 
-/// Evaluates a bound. Compat: a literal that is not a number raises its warning when rows are
-/// compared, not when the index is searched. Constants that were converted before any row was read
-/// have raised theirs.
+/// Evaluates a bound. Compat: a literal or a parameter that is not a number raises its warning when
+/// rows are compared, not when the index is searched. Constants that were converted before any row
+/// was read have raised theirs.
 pub(super) fn bound_value(eval: &EvalContext<'_>, e: &Expr) -> SqlResult<Value> {
     let implicit = match &e.kind {
         ExprKind::Call(call) if call.function.is_implicit() => Some(call),
@@ -205,11 +205,16 @@ pub(super) fn bound_value(eval: &EvalContext<'_>, e: &Expr) -> SqlResult<Value> 
         let mut conditions = eval.conditions.borrow_mut();
         if e.ty.is_temporal() {
             conditions.forget_repeated_since(mark);
-        } else if e.ty.is_numeric() && call.args.iter().all(|arg| arg.as_literal().is_some()) {
+        } else if e.ty.is_numeric() && call.args.iter().all(is_given) {
             conditions.forget_since(mark);
         }
     }
     value
+}
+
+/// Whether a value is written in the statement or bound to it.
+fn is_given(e: &Expr) -> bool {
+    matches!(e.kind, ExprKind::Literal(_) | ExprKind::Parameter(_))
 }
 
 /// The range of keys that begin with `prefix`, the encoded equalities.
