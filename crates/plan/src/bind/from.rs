@@ -404,9 +404,10 @@ impl Binder<'_> {
         let visible = |side: std::ops::Range<usize>| -> Vec<Box<str>> {
             let columns = sources[side].iter().flat_map(|s| {
                 let columns = self.source_columns(s);
-                let free = self.free_columns(s).into_iter();
                 let of_table = matches!(s.columns, SourceColumns::Table(_));
-                let listed = free.filter(|at| !of_table || !self.is_hidden(columns[*at].1));
+                let is_left_out = |id| of_table && self.is_hidden(id) || self.is_invisible(s, id);
+                let listed =
+                    self.free_columns(s).into_iter().filter(|at| !is_left_out(columns[*at].1));
                 let listed: Vec<Box<str>> = listed.map(|at| columns[at].0.clone()).collect();
                 listed
             });

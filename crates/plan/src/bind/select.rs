@@ -302,8 +302,8 @@ impl Binder<'_> {
         self.check_all_columns(source.guard.as_deref(), names, self.column_use)
     }
 
-    /// Whether `*` leaves out a column of a table; what a query selects, it does not.
-    fn is_invisible(&self, source: &super::scope::Source, id: ColumnId) -> bool {
+    /// Whether `*` and NATURAL leave out a column of a table; what a query selects, they do not.
+    pub(super) fn is_invisible(&self, source: &super::scope::Source, id: ColumnId) -> bool {
         let of_table = matches!(source.columns, super::scope::SourceColumns::Table(_));
         let column = self.columns.table_column(id).filter(|_| of_table);
         column.is_some_and(|(r, at)| r.table.columns.get(at).is_some_and(|c| c.invisible))
