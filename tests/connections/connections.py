@@ -128,6 +128,23 @@ def kill_waiting(server):
     one(other, "DROP TABLE t")
 
 
+def client_gone(server):
+    """A statement that waits because its client wants it to ends soon after the client has gone."""
+    holder, other = server.connect(), server.connect()
+    one(holder, "SELECT GET_LOCK('gone', 0)")
+    waits = ("SELECT GET_LOCK('gone', 3600)", "SELECT SLEEP(3600) FROM (SELECT 1) u")
+    victims = [server.connect() for _ in waits]
+    for victim, sql in zip(victims, waits):
+        victim._execute_command(3, sql)
+    there = f"SELECT COUNT(*) FROM information_schema.processlist WHERE info IN {waits}"
+    wait_for("statements that wait", lambda: one(other, there) == 2)
+    for victim in victims:
+        victim._force_close()
+    wait_for("the end of statements without a client", lambda: one(other, there) == 0, 12)
+    expect("the lock that was waited for", one(holder, "SELECT RELEASE_LOCK('gone')"), 1)
+    expect("the lock behind a client that has gone", one(other, "SELECT GET_LOCK('gone', 0)"), 1)
+
+
 def exact(server):
     """A packet that ends where the server's buffer ends, with another packet after it: both are answered."""
     for size in range(4090, 4102):
@@ -374,7 +391,8 @@ def main():
     with running(binary) as server:
         admin = server.connect()
         one(admin, "CREATE DATABASE test")
-        for scenario in (changed_user, kill_idle, kill_query, exact, wait_timeout, login_timeout, stalls, storm):
+        scenarios = (changed_user, kill_idle, kill_query, client_gone, exact, wait_timeout, login_timeout, stalls, storm)
+        for scenario in scenarios:
             scenario(server)
             print(f"connections: {scenario.__name__} ok", flush=True)
         with_test = lambda **o: Server.connect(server, database="test", **o)  # noqa: E731

@@ -10,10 +10,10 @@ use std::sync::Arc;
 use std::task::Wake;
 use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use selkie_engine::{WaitKind, blocking};
 use selkie_exec::metadata::MetadataLocks;
-use selkie_exec::{KillFlag, Killed, Patience};
+use selkie_exec::{CLIENT_CHECK, KillFlag, Killed, Patience};
 use selkie_types::{SqlError, SqlResult};
 
 /// All user locks of a server.
@@ -123,13 +123,14 @@ impl State {
 
 impl UserLocks {
     /// Takes a lock, also if the session has it already. Waiters get it in the order of arrival.
-    /// `None` means killed.
+    /// `None` means killed. While the session waits, `end_if_gone` now and then kills it if its
+    /// client has gone.
     pub(crate) fn get(
         self: &Arc<Self>,
         (session, definitions): (u64, &MetadataLocks),
         name: &[u8],
         timeout: Duration,
-        kill: &KillFlag,
+        (kill, end_if_gone): (&KillFlag, &dyn Fn()),
     ) -> SqlResult<Option<bool>> {
         let mut state = self.state.lock();
         if state.take(session, name) {
@@ -154,9 +155,14 @@ impl UserLocks {
             // While nobody owns the lock, the first waiter is about to take it, so there is no
             // owner to name.
             let holder = state.holder(name).unwrap_or(session);
-            definitions.waiting_for(session, holder, || {
-                blocking(WaitKind::UserLock, || sleeper.bell.wait_for(&mut state, left))
+            let wait = left.min(CLIENT_CHECK);
+            let result = definitions.waiting_for(session, holder, || {
+                blocking(WaitKind::UserLock, || sleeper.bell.wait_for(&mut state, wait))
             });
+            if result.timed_out() {
+                // A kill wakes the session, for which it takes the lock.
+                MutexGuard::unlocked(&mut state, end_if_gone);
+            }
         };
         state.leave(session, name);
         got
@@ -223,7 +229,8 @@ mod tests {
         let locks = Arc::<UserLocks>::default();
         let free = KillFlag::default();
         let definitions = MetadataLocks::default();
-        let get = |s, n: &[u8]| locks.get((s, &definitions), n, Duration::ZERO, &free).unwrap();
+        let get =
+            |s, n: &[u8]| locks.get((s, &definitions), n, Duration::ZERO, (&free, &|| ())).unwrap();
         assert_eq!(get(1, b"a"), Some(true));
         assert_eq!(get(1, b"a"), Some(true));
         assert_eq!(get(2, b"A"), Some(true));
@@ -241,7 +248,8 @@ mod tests {
     fn who_came_first_is_let_in_first() {
         let (locks, definitions) = (Arc::<UserLocks>::default(), MetadataLocks::default());
         let (free, long) = (KillFlag::default(), Duration::from_secs(60));
-        let get = |session| locks.get((session, &definitions), b"a", long, &free).unwrap();
+        let get =
+            |session| locks.get((session, &definitions), b"a", long, (&free, &|| ())).unwrap();
         let order = Mutex::new(Vec::new());
         get(1);
         std::thread::scope(|scope| {
@@ -265,9 +273,10 @@ mod tests {
     #[test]
     fn killed_waiters_leave() {
         let (locks, definitions) = (Arc::<UserLocks>::default(), MetadataLocks::default());
-        locks.get((1, &definitions), b"a", Duration::ZERO, &KillFlag::default()).unwrap();
+        let free = KillFlag::default();
+        locks.get((1, &definitions), b"a", Duration::ZERO, (&free, &|| ())).unwrap();
         let (killed, long) = (KillFlag::default(), Duration::from_secs(60));
         killed.raise(Killed::Query);
-        assert_eq!(locks.get((2, &definitions), b"a", long, &killed).unwrap(), None);
+        assert_eq!(locks.get((2, &definitions), b"a", long, (&killed, &|| ())).unwrap(), None);
     }
 }

@@ -222,6 +222,13 @@ impl SessionHandle {
         self.closer.interrupt();
     }
 
+    /// Ends the connection if its client has gone.
+    pub fn end_if_gone(&self) {
+        if self.closer.is_closed() {
+            self.kill.raise(Killed::Connection);
+        }
+    }
+
     /// Ends the running statement, if there is one.
     pub fn kill_query(&self) {
         if self.activity.lock().command != "Sleep" {

@@ -3,6 +3,10 @@
 
 use std::time::{Duration, Instant};
 
+/// Longest sleep of a wait that a client asked for, before it is looked whether the client is still
+/// there.
+pub const CLIENT_CHECK: Duration = Duration::from_secs(5);
+
 /// The time of one wait: its own limit, and the statement's.
 #[derive(Copy, Clone, Debug)]
 pub struct Patience {

@@ -347,6 +347,10 @@ impl SessionHooks for Shared {
         self.handle.show_text(text)
     }
 
+    fn end_if_gone(&self) {
+        self.handle.end_if_gone();
+    }
+
     fn get_lock(
         &self,
         session: &Session,
@@ -354,8 +358,10 @@ impl SessionHooks for Shared {
         timeout: Duration,
     ) -> SqlResult<Option<bool>> {
         self.handle.set_state("User lock");
-        let (locks, kill) = (&session.locks, &self.handle.kill);
-        let got = self.server.user_locks.get((session.core.id, locks), name, timeout, kill);
+        let (waiter, end_if_gone) =
+            ((session.core.id, &session.locks), || self.handle.end_if_gone());
+        let kill = (&self.handle.kill, &end_if_gone as &dyn Fn());
+        let got = self.server.user_locks.get(waiter, name, timeout, kill);
         self.handle.set_state("");
         got
     }

@@ -9,6 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 
 use super::tls::Negotiated;
@@ -119,6 +120,23 @@ enum Socket {
 pub struct Closer(Option<Socket>);
 
 impl Closer {
+    /// Whether the client has closed the stream and everything it sent was read.
+    pub fn is_closed(&self) -> bool {
+        let peek = |socket: BorrowedFd<'_>| {
+            rustix::net::recv(socket, &mut [0; 1], RecvFlags::PEEK | RecvFlags::DONTWAIT)
+        };
+        let arrived = match &self.0 {
+            Some(Socket::Tcp(s)) => peek(s.as_fd()),
+            Some(Socket::Unix(s)) => peek(s.as_fd()),
+            None => return false,
+        };
+        match arrived {
+            Ok((_, bytes)) => bytes == 0,
+            Err(Errno::WOULDBLOCK | Errno::INTR) => false,
+            Err(_) => true,
+        }
+    }
+
     /// Makes a waiting read return as if the client had gone. Answers can still be written.
     pub fn interrupt(&self) {
         // The stream may be closed already, which is the goal.
@@ -127,5 +145,27 @@ impl Closer {
             Some(Socket::Unix(s)) => s.shutdown(Shutdown::Read),
             None => Ok(()),
         };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::super::testing::sockets;
+    use super::*;
+
+    #[test]
+    fn a_closed_stream_is_told_from_a_silent_one_and_from_one_with_data() {
+        let (mut near, far) = sockets();
+        let far = Arc::new(far);
+        let closer = far.closer();
+        assert!(!closer.is_closed());
+        near.write_all(b"x").unwrap();
+        drop(near);
+        let mut byte = [0; 1];
+        while (&mut &*far).read(&mut byte).unwrap() > 0 {}
+        assert!(closer.is_closed());
+        assert!(!Closer::default().is_closed());
     }
 }

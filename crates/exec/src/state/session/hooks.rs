@@ -365,6 +365,9 @@ pub trait SessionHooks: Send + Sync {
         Err(SqlError::not_supported("MASTER_POS_WAIT"))
     }
 
+    /// Ends the session if its client has gone.
+    fn end_if_gone(&self) {}
+
     /// `GET_LOCK`.
     fn get_lock(
         &self,

@@ -22,7 +22,7 @@ use selkie_types::{
 use super::{Access, Privilege, Session};
 use crate::state::kill::Killed;
 use crate::state::packages;
-use crate::state::patience::Patience;
+use crate::state::patience::{CLIENT_CHECK, Patience};
 
 /// Key of a user variable: names that differ only in case are equal.
 fn folded(name: &str) -> Cow<'_, str> {
@@ -365,7 +365,10 @@ impl Session {
             if self.values.deadline.get().is_some_and(|deadline| Instant::now() >= deadline) {
                 return Err(SqlError::new(&ER_STATEMENT_TIMEOUT, &[]));
             }
-            thread::park_timeout(left);
+            thread::park_timeout(left.min(CLIENT_CHECK));
+            if left > CLIENT_CHECK {
+                self.frame.hooks.end_if_gone();
+            }
         }
         Ok(true)
     }
