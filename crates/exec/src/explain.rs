@@ -96,7 +96,10 @@ fn show(
             let eval = context_of(execution.session, execution.running.values);
             let exact = |scan: &TableScan| exact_rows(instance, Some(&eval), scan);
             let found = constant::find(plan, &exact);
-            constant::read(execution, plan, found)?
+            let empty = constant::empty_tables(plan, &exact);
+            let (read, mut known) = constant::read(execution, plan, found)?;
+            known.tables.extend(empty);
+            (read, known)
         }
         _ => Default::default(),
     };

@@ -21,6 +21,24 @@ pub(super) fn find<'p>(plan: &'p Plan, exact: ExactRows<'_>) -> Vec<&'p PlanNode
     found
 }
 
+/// The tables without rows on the inner side of outer joins: their columns are NULL.
+pub(super) fn empty_tables(plan: &Plan, exact: ExactRows<'_>) -> Vec<ConstantTable> {
+    let mut found = Vec::new();
+    plan.root.visit(&mut |node| {
+        let right = match &node.operator {
+            Operator::HashJoin(join) if join.kind == JoinKind::Left => &join.right,
+            Operator::NestedLoopJoin(join) if join.kind == JoinKind::Left => &join.right,
+            _ => return,
+        };
+        let Operator::TableScan(scan) = &right.operator else { return };
+        if is_whole(scan) && exact(scan) == Some(0) {
+            let table = constant_table(scan, &whole_row(plan, scan).1, None);
+            found.push(ConstantTable { alone: true, ..table });
+        }
+    });
+    found
+}
+
 /// The scans of the nodes `found`, whose rows it reads, and the facts known from these rows.
 pub(super) fn read<'p>(
     execution: &mut Execution<'_>,

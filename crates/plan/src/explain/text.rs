@@ -26,7 +26,8 @@ pub struct ConstantTable {
     pub alias: Box<str>,
     /// Columns with their values.
     pub values: Vec<(Box<str>, Expr)>,
-    /// Whether the table has no other row; it is then left out of FROM.
+    /// Whether the table has no other row, or has none and is outer joined: then it is left out of
+    /// FROM.
     pub alone: bool,
 }
 
@@ -131,7 +132,8 @@ impl Shown<'_> {
         }
     }
 
-    /// The part of a table reference shown in FROM; `None` for a constant table with one row only.
+    /// The part of a table reference shown in FROM; `None` for a constant table with one row only,
+    /// and nothing of an outer join with a table that has none.
     fn kept(&self, table: TableRef, order: &Arranger<'_>) -> Option<TableRef> {
         stack::ensure();
         if self.is_left_out(&table) {
@@ -142,6 +144,9 @@ impl Shown<'_> {
             return self.kept(join.left, order);
         }
         let Some(left) = self.kept(join.left, order) else { return Some(join.right) };
+        if self.is_left_out(&join.right) {
+            return Some(left);
+        }
         join.left = left;
         if let JoinCondition::On(on) = join.condition {
             let mut conditions = Vec::new();
