@@ -1,5 +1,5 @@
-//! Notes about keys that a condition cannot use, because it compares their columns as another type.
-//! Only with `note_verbosity` = `unusable_keys`; must not change the plan.
+//! Keys that a condition cannot use, because it compares their columns as another type: EXPLAIN shows
+//! them, and with `note_verbosity` = `unusable_keys` there are notes. Must not change the plan.
 
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ impl Binder<'_> {
     fn condition_of(&mut self, clause: Clause, condition: &ast::Expr) -> SqlResult<Expr> {
         self.in_clause(clause, |b| {
             let bound = b.condition(condition)?;
-            if b.settings.variables.note_unusable_keys {
+            if b.settings.variables.note_unusable_keys || b.settings.variables.explains {
                 let before = b.warnings.conditions.len();
                 b.find_unusable_keys(condition);
                 b.warnings.conditions.truncate(before);
@@ -102,6 +102,10 @@ impl Binder<'_> {
         let Some((text, other)) = values.iter().find_map(|value| self.other_type(ty, value)) else {
             return;
         };
+        self.note_unusable(key, at);
+        if !self.settings.variables.note_unusable_keys {
+            return;
+        }
         let name = [table.schema(), table.name(), &table.columns[at].name];
         let name = name.map(quote_identifier).join(".");
         let indexes = table.def.indexes.iter().filter(|index| !index.hashed);
@@ -123,6 +127,13 @@ impl Binder<'_> {
             let note = Condition::raw(Level::Note, ER_UNKNOWN_ERROR.code, text);
             self.unusable_keys.push((table.clone(), note));
         }
+    }
+
+    /// Compat: EXPLAIN lists keys that begin with the column among the possible ones all the same.
+    fn note_unusable(&mut self, key: &ast::Expr, at: usize) {
+        let id = self.scalar(key).ok().and_then(|bound| bound.as_column());
+        let Some((relation, _)) = id.and_then(|id| self.columns.get(id).origin) else { return };
+        self.columns.relations[relation].unusable.push(at);
     }
 
     /// Table and position of a column, and the table's alias.

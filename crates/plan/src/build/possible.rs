@@ -23,11 +23,14 @@ impl Builder<'_> {
         conditions: &[Expr],
         compared: &ColumnSet,
     ) -> Vec<Box<str>> {
-        if conditions.is_empty() && compared.is_empty() {
+        if conditions.is_empty() && compared.is_empty() && info.unusable.is_empty() {
             return Vec::new();
         }
         let in_union: Vec<usize> = conditions.iter().flat_map(|c| union_keys(info, c)).collect();
-        let begins = |index: &IndexDef| compared.contains(info.first + index.parts[0].column);
+        let begins = |index: &IndexDef| {
+            let column = index.parts[0].column;
+            compared.contains(info.first + column) || info.unusable.contains(&column)
+        };
         let indexes = info.table.def.indexes.iter().enumerate();
         let usable = indexes.filter(|(at, index)| {
             self.is_allowed(info, *at)

@@ -40,6 +40,9 @@ pub(crate) struct RelationInfo {
     pub computed: Vec<(usize, Expr)>,
     /// Whether FOR SYSTEM_TIME chooses versions of its rows.
     pub is_historical: bool,
+    /// Positions of columns that conditions compare as another type, so that no key finds them. Only
+    /// EXPLAIN asks.
+    pub unusable: Vec<usize>,
 }
 
 impl RelationInfo {
@@ -172,6 +175,7 @@ impl Columns {
             parts: None,
             computed: Vec::new(),
             is_historical: false,
+            unusable: Vec::new(),
         });
         relation
     }

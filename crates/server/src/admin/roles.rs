@@ -182,8 +182,13 @@ fn check_may_set(shared: &Shared, account: &AccountName, role: &str) -> SqlResul
     if acl.has_role(role) && acl.may_set_role(&account.user, host, ip, role) {
         return Ok(());
     }
-    // Compat: the message confirms that the role exists only to sessions that can see it anyway.
-    if acl.has_role(role) && access.check_database("mysql", Privileges::SELECT).is_ok() {
+    // Compat: the message confirms that the role exists only to sessions that can see it anyway, as
+    // one of those that roles of the account have.
+    let is_seen = || {
+        access.check_database("mysql", Privileges::SELECT).is_ok()
+            || acl.roles_of(&identity.account).iter().any(|of_role| of_role == role)
+    };
+    if acl.has_role(role) && is_seen() {
         let quoted = format!("`{}`", role.replace('`', "``"));
         let message = format!("User {} has not been granted role {quoted}", account.backquoted());
         return Err(SqlError::with_message(&ER_INVALID_ROLE, message));

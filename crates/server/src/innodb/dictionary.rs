@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use selkie_catalog::{ColumnInfo, TableInfo, TableKind};
-use selkie_types::{Charset, SqlType, TypeKind, Value};
+use selkie_types::{SqlType, TypeKind, Value};
 
 use super::look::{index_number, is_clustered};
 use super::{Asked, ENGINE};
@@ -178,7 +178,8 @@ fn is_virtual(column: &ColumnInfo) -> bool {
 fn main_type(ty: &SqlType) -> i64 {
     use TypeKind::*;
     let binary = ty.collation.is_binary();
-    let latin1 = ty.collation.charset() == Charset::Latin1;
+    // Compat: the types of texts that InnoDB had before it knew other collations than this one.
+    let latin1 = ty.collation.name() == "latin1_swedish_ci";
     match ty.kind {
         Float => 9,
         Double => 10,
