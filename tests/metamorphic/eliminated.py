@@ -22,22 +22,25 @@ TABLES = [
     "create table {0} (a int unsigned primary key, b decimal(5,1) unique, c int, s varchar(5) unique)",
     "create table {0} (a int primary key, b double unique, c date unique, s varchar(5))",
     "create table {0} (a int, b int, c int, s varchar(5), unique (a, b) using hash) engine=memory",
+    "create table {0} (a int, b int, c int, s varchar(5) unique)",
 ]
-TEXTS = ["a", "A", "a ", "b", "ab", "abc", "abd", "1", "1.0", "01", None]
+TEXTS = ["a", "A", "a ", "b", "ab", "1", "1.0", "01", "2", "02", "2.0", None]
 
 
 class Run:
     def __init__(self, cursor, rng):
         self.cursor, self.rng = cursor, rng
-        self.names = []
+        self.names, self.keyed = [], []
 
     def tables(self):
         self.cursor.execute("drop database if exists eliminated")
         self.cursor.execute("create database eliminated")
         self.cursor.execute("use eliminated")
-        self.names = [f"t{number}" for number in range(5)]
+        self.names, self.keyed = [f"t{number}" for number in range(5)], []
         for name in self.names:
-            self.cursor.execute(self.rng.choice(TABLES).format(name))
+            table = self.rng.choice(TABLES)
+            self.keyed += [name] * ("(a int primary key" in table)
+            self.cursor.execute(table.format(name))
             for _ in range(self.rng.choice([0, 1, 4, 8])):
                 number = lambda: self.rng.choice([None, 0, 1, 1, 2, 3])
                 self.cursor.execute(f"insert ignore into {name} values (%s, %s, %s, %s)",
@@ -48,6 +51,11 @@ class Run:
 
     def condition(self, inner, outer):
         """A condition that compares columns of the inner tables with those of the outer ones, or with constants."""
+        if self.rng.random() < 0.15:
+            return f"{self.rng.choice(inner)}.s = {self.rng.choice(outer)}.{self.rng.choice('abs')}"
+        if self.rng.random() < 0.15:
+            # Says which rows of the outer side have a match, not which there are.
+            return f"{self.column(outer)} = {self.rng.randrange(3)}"
         sign = self.rng.choice(["=", "=", "=", "=", "=", "<=>", "<"])
         right = self.rng.choice([self.column(outer), self.column(outer), self.column(outer + inner), "1", "'a'", "2.0",
                                  f"{self.column(outer)} + 1", f"(select max(b) from t0 where t0.a = {self.column(outer)})"])
@@ -55,7 +63,7 @@ class Run:
         return f"({text} or {self.column(inner)} = {self.column(outer)})" if self.rng.random() < 0.1 else text
 
     def conditions(self, inner, outer):
-        return " and ".join(self.condition(inner, outer) for _ in range(self.rng.choice([1, 1, 2, 2, 3, 4])))
+        return " and ".join(self.condition(inner, outer) for _ in range(self.rng.choice([1, 1, 1, 2, 2, 3])))
 
     def joined(self, depth):
         """A table expression, and the aliases in it."""
@@ -67,10 +75,25 @@ class Run:
         inner, outer = (of_left, of_right) if kind == "right join" else (of_right, of_left)
         return f"({left} {kind} {right} on {self.conditions(inner, outer)})", of_left + of_right
 
+    def small(self):
+        """One table with a nest whose conditions just fill keys, or just do not; only the first one is read."""
+        first, second, third = (self.rng.choice(self.keyed or self.names if self.rng.random() < 0.7 else self.names)
+                                for _ in range(3))
+        if self.rng.random() < 0.5:
+            return f"({first} x left join {second} y on {self.condition(['y'], ['x'])})"
+        of_nest = self.rng.choice([self.condition(["z"], ["y"]), f"y.a = 1 and {self.condition(['z'], ['y'])}", "y.a = 1 and z.a = 1"])
+        kind = self.rng.choice(["left join", "left join", "join"])
+        inner = self.rng.choice([["y"], ["z"], ["y", "z"]])
+        of_all = self.rng.choice(["y.c = x.b", "z.c = x.a", "y.a = x.b", "z.a = y.b and y.a = x.a", self.condition(inner, ["x"])])
+        return f"({first} x left join ({second} y {kind} {third} z on {of_nest}) on {of_all})"
+
     def query(self):
         self.next = 0
-        table, aliases = self.joined(self.rng.choice([1, 2, 3, 3]))
-        read = self.rng.sample(aliases, self.rng.randint(1, max(1, len(aliases) // 2)))
+        if self.rng.random() < 0.5:
+            table, read = self.small(), ["x"]
+        else:
+            table, aliases = self.joined(self.rng.choice([1, 2, 3, 3]))
+            read = self.rng.sample(aliases, self.rng.randint(1, max(1, len(aliases) // 2)))
         item, other = self.column(read), self.column(read)
         where = f" where {self.condition(read, read)}" if self.rng.random() < 0.4 else ""
         source = f"from {table}{where}"

@@ -1,5 +1,6 @@
-//! Keys that a condition cannot use, because it compares their columns as another type: EXPLAIN shows
-//! them, and with `note_verbosity` = `unusable_keys` there are notes. Must not change the plan.
+//! Keys that a condition cannot use, because it compares their columns as another type: EXPLAIN
+//! shows them, and with `note_verbosity` = `unusable_keys` there are notes. Must not change the
+//! plan.
 
 use std::sync::Arc;
 

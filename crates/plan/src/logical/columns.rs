@@ -40,8 +40,8 @@ pub(crate) struct RelationInfo {
     pub computed: Vec<(usize, Expr)>,
     /// Whether FOR SYSTEM_TIME chooses versions of its rows.
     pub is_historical: bool,
-    /// Positions of columns that conditions compare as another type, so that no key finds them. Only
-    /// EXPLAIN asks.
+    /// Positions of columns that conditions compare as another type, so that no key finds them.
+    /// Only EXPLAIN asks.
     pub unusable: Vec<usize>,
 }
 
