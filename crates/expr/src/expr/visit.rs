@@ -266,6 +266,11 @@ impl Expr {
         self.any(&mut |e| matches!(e.kind, ExprKind::Subquery(_)))
     }
 
+    /// Whether the expression contains a subquery that reads columns of the query around it.
+    pub fn has_correlated_subquery(&self) -> bool {
+        self.any(&mut |e| matches!(&e.kind, ExprKind::Subquery(s) if !s.args.is_empty()))
+    }
+
     /// Whether the expression calls a stored function.
     pub fn has_stored_call(&self) -> bool {
         self.any(&mut |e| matches!(e.kind, ExprKind::Stored(_)))

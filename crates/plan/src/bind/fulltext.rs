@@ -27,7 +27,7 @@ impl Binder<'_> {
     ) -> SqlResult<Expr> {
         let refused = |what: &str| SqlError::new(&ER_WRONG_ARGUMENTS, &[&what]);
         let bound = self.scalar(query)?;
-        if !bound.columns().is_empty() || reads_outer(&bound) {
+        if !bound.columns().is_empty() || bound.has_correlated_subquery() {
             return Err(refused("AGAINST"));
         }
         let mut places = Vec::new();
@@ -123,11 +123,6 @@ impl Binder<'_> {
             self.columns.texts.push(TextColumn { id, of: (relation, at), key: through });
         }
     }
-}
-
-/// Whether an expression has a subquery that depends on an outer query.
-fn reads_outer(expr: &Expr) -> bool {
-    expr.any(&mut |e| matches!(&e.kind, ExprKind::Subquery(s) if !s.args.is_empty()))
 }
 
 /// The columns of the projection of a plain query.

@@ -2,9 +2,6 @@
 //! shows them, and with `note_verbosity` = `unusable_keys` there are notes. Must not change the
 //! plan.
 
-use std::sync::Arc;
-
-use selkie_catalog::TableInfo;
 use selkie_expr::Expr;
 use selkie_sql::ast;
 use selkie_sql::quote_identifier;
@@ -13,6 +10,7 @@ use selkie_types::{Condition, Level, SqlResult, SqlType, TypeKind};
 
 use super::{Binder, Clause};
 use crate::estimate::table_rows;
+use crate::logical::RelationId;
 use crate::settings::StatisticsSource;
 
 impl Binder<'_> {
@@ -88,9 +86,9 @@ impl Binder<'_> {
 
     /// Compat: there is no note for a list whose items compare as several types.
     fn find_in_list(&mut self, key: &ast::Expr, list: &[ast::Expr]) {
-        let Some((table, at, _)) = self.key_column(key) else { return };
-        let ty = &table.columns[at].ty;
-        if list.iter().all(|value| self.other_type(ty, value).is_some()) {
+        let Some((relation, at)) = self.key_column(key) else { return };
+        let ty = self.columns.relations[relation].table.columns[at].ty.clone();
+        if list.iter().all(|value| self.other_type(&ty, value).is_some()) {
             self.compare_key(key, "=", &list.iter().collect::<Vec<_>>());
         }
     }
@@ -98,12 +96,14 @@ impl Binder<'_> {
     /// Adds a note for each key with the column `key`, if the column is compared as another type
     /// with one of `values`.
     fn compare_key(&mut self, key: &ast::Expr, sign: &str, values: &[&ast::Expr]) {
-        let Some((table, at, _)) = self.key_column(key) else { return };
+        let Some((relation, at)) = self.key_column(key) else { return };
+        let table = self.columns.relations[relation].table.clone();
         let ty = &table.columns[at].ty;
         let Some((text, other)) = values.iter().find_map(|value| self.other_type(ty, value)) else {
             return;
         };
-        self.note_unusable(key, at);
+        // Compat: EXPLAIN lists keys that begin with the column among the possible ones.
+        self.columns.relations[relation].unusable.push(at);
         if !self.settings.variables.note_unusable_keys {
             return;
         }
@@ -130,20 +130,13 @@ impl Binder<'_> {
         }
     }
 
-    /// Compat: EXPLAIN lists keys that begin with the column among the possible ones all the same.
-    fn note_unusable(&mut self, key: &ast::Expr, at: usize) {
-        let id = self.scalar(key).ok().and_then(|bound| bound.as_column());
-        let Some((relation, _)) = id.and_then(|id| self.columns.get(id).origin) else { return };
-        self.columns.relations[relation].unusable.push(at);
-    }
-
-    /// Table and position of a column, and the table's alias.
-    fn key_column(&mut self, e: &ast::Expr) -> Option<(Arc<TableInfo>, usize, Box<str>)> {
+    /// The table instance of a column, and its position there.
+    fn key_column(&mut self, e: &ast::Expr) -> Option<(RelationId, usize)> {
         let ast::ExprKind::Column(_) = &e.kind else { return None };
         let id = self.scalar(e).ok()?.as_column()?;
-        let (relation, at) = self.columns.table_column(id)?;
-        let known = at < relation.table.columns.len();
-        known.then(|| (relation.table.clone(), at, relation.alias.clone()))
+        let (relation, at) = self.columns.get(id).origin?;
+        let known = at < self.columns.relations[relation].table.columns.len();
+        known.then_some((relation, at))
     }
 
     /// Text and type of a value that a key of type `ty` cannot find.
@@ -156,8 +149,9 @@ impl Binder<'_> {
             return None;
         }
         let text = match self.key_column(value) {
-            Some((table, at, alias)) => {
-                let names = [&*alias, &table.columns[at].name];
+            Some((relation, at)) => {
+                let info = &self.columns.relations[relation];
+                let names = [&*info.alias, &info.table.columns[at].name];
                 names.map(quote_identifier).join(".")
             }
             None => selkie_sql::unparse_expr(value, &Default::default()),

@@ -156,7 +156,9 @@ impl Builder<'_> {
         if conditions.len() < 2 || conditions.iter().any(|c| !c.is_deterministic()) {
             return conditions;
         }
-        if conditions.iter().any(converts_texts) && !conditions.iter().any(is_correlated) {
+        if conditions.iter().any(converts_texts)
+            && !conditions.iter().any(Expr::has_correlated_subquery)
+        {
             return conditions;
         }
         let estimator = self.estimator();
@@ -326,9 +328,4 @@ fn converts_texts(condition: &Expr) -> bool {
         }
         _ => false,
     })
-}
-
-/// Whether a subquery runs for the values of each row.
-fn is_correlated(condition: &Expr) -> bool {
-    condition.any(&mut |e| matches!(&e.kind, ExprKind::Subquery(s) if !s.args.is_empty()))
 }

@@ -36,7 +36,10 @@ impl<'a> Eliminator<'a> {
 
     /// Removes the outer joins of a plan whose inner tables nothing needs.
     pub(crate) fn eliminate(&mut self, plan: &mut Logical) {
-        self.walk(plan, None);
+        // Most statements have none, and need not have their columns gathered.
+        if has_outer_join(plan) {
+            self.walk(plan, None);
+        }
     }
 
     /// `needed` are the columns that are read above, if they are known.
@@ -203,6 +206,12 @@ impl<'a> Eliminator<'a> {
             (keeps_apart && is_known).then_some(id)
         })
     }
+}
+
+fn has_outer_join(plan: &Logical) -> bool {
+    stack::ensure();
+    matches!(plan, Logical::Join(join) if join.kind == JoinKind::Left)
+        || plan.inputs().into_iter().any(has_outer_join)
 }
 
 fn add_tables(plan: &Logical, tables: &mut Vec<RelationId>) {
