@@ -60,7 +60,7 @@ use crate::query::execution::{Execution, Scope};
 use crate::query::keep_conditions;
 use crate::query::running::Running;
 use crate::required;
-use crate::run::search_rules::stopword_list;
+use crate::run::search_rules::{self, lenient_rules, stopword_list};
 use crate::state::control::Control;
 use crate::state::metadata::{LockMode, LockTicket};
 use crate::state::session::{Access, Privilege, Session};
@@ -362,22 +362,16 @@ impl<'a> Ddl<'a> {
     fn stopwords(&self) -> SqlResult<StopwordSettings> {
         let (hooks, scope) = (&self.session.frame.hooks, VariableScope::Session);
         let value = |scope, name| hooks.variable(self.session, scope, name);
-        let name = |value: Value| match value {
+        let table = |value: Value| match value {
             Value::Bytes(name) if !name.is_empty() => Some(String::from_utf8_lossy(&name).into()),
             _ => None,
         };
-        let own = name(value(scope, "innodb_ft_user_stopword_table")?);
-        let of_server = name(value(VariableScope::Global, "innodb_ft_server_stopword_table")?);
+        let own = table(value(scope, "innodb_ft_user_stopword_table")?);
+        let of_server = table(value(VariableScope::Global, "innodb_ft_server_stopword_table")?);
         let enabled = value(scope, "innodb_ft_enable_stopword")?;
         let enabled = enabled != Value::Int(0) && enabled != Value::UInt(0);
         let table: Option<Box<str>> = own.or(of_server);
-        let length = |name| {
-            Ok::<u32, SqlError>(match value(VariableScope::Global, name)? {
-                Value::Int(value) => u32::try_from(value).unwrap_or(0),
-                Value::UInt(value) => u32::try_from(value).unwrap_or(u32::MAX),
-                _ => 0,
-            })
-        };
+        let length = |name| search_rules::length(self.session, name);
         let stopwords = match (enabled, &table) {
             (false, _) => StopwordList::None,
             (true, None) => StopwordList::Builtin,
@@ -386,12 +380,7 @@ impl<'a> Ddl<'a> {
         let (least, most) =
             (length("innodb_ft_min_token_size")?, length("innodb_ft_max_token_size")?);
         let strict = TextRules { dialect: TextDialect::Strict, least, most, stopwords };
-        let stopwords = match name(value(VariableScope::Global, "ft_stopword_file")?) {
-            Some(_) => StopwordList::Builtin,
-            None => StopwordList::None,
-        };
-        let (least, most) = (length("ft_min_word_len")?, length("ft_max_word_len")?);
-        let lenient = TextRules { dialect: TextDialect::Lenient, least, most, stopwords };
+        let lenient = lenient_rules(self.session)?;
         Ok(StopwordSettings { enabled, table, strict, lenient })
     }
 

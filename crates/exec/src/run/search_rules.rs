@@ -4,52 +4,86 @@
 use std::sync::Arc;
 
 use selkie_catalog::TextIndex;
-use selkie_engine::{FullText, RowSet, Scan, StopwordList};
+use selkie_engine::{FullText, RowSet, Scan, StopwordList, TextDialect, TextRules};
 use selkie_expr::VariableScope;
 use selkie_fulltext::{BooleanSyntax, Dialect, Rules, Stopwords};
 use selkie_plan::physical::Search;
 use selkie_types::{BATCH_ROWS, SqlResult, Value};
 
 use super::Runtime;
-use crate::Instance;
 use crate::state::control::Control;
 use crate::state::error::{corrupt, from_engine};
 use crate::state::own_transaction::begin;
+use crate::{Instance, Session};
 
 /// Rules of a search. Those of a strict index that the engine keeps are as old as the index.
 pub(super) fn rules(rt: &Runtime<'_>, search: &Search) -> SqlResult<Rules> {
     let index = search.index.map(|at| &search.table.fulltext[at]);
     let strict = search.table.engine.keys.fulltext == FullText::Strict;
-    if let Some(kept) = index.and_then(|index| index.rules.as_ref()).filter(|_| strict) {
+    let of_strict = index.and_then(|index| index.rules.as_ref()).filter(|_| strict);
+    if let Some(kept) = of_strict {
+        return Ok(made(search, kept));
+    }
+    if !strict {
+        let syntax = text(rt, "ft_boolean_syntax")?;
         return Ok(Rules {
-            dialect: Dialect::Strict,
-            collation: search.table.columns[search.columns[0]].ty.collation,
-            least: kept.least as usize,
-            most: kept.most as usize,
-            stopwords: Arc::new(stopwords_of(&kept.stopwords)),
-            syntax: BooleanSyntax::default(),
-            expansion: 0,
+            syntax: BooleanSyntax::new(&syntax).unwrap_or_default(),
+            expansion: number(rt, "ft_query_expansion_limit")?,
+            ..made(search, &lenient_rules(rt.session)?)
         });
     }
-    let dialect = if strict { Dialect::Strict } else { Dialect::Lenient };
-    let (least, most) = match strict {
-        true => ("innodb_ft_min_token_size", "innodb_ft_max_token_size"),
-        false => ("ft_min_word_len", "ft_max_word_len"),
+    let of_variables = TextRules {
+        dialect: TextDialect::Strict,
+        least: length(rt.session, "innodb_ft_min_token_size")?,
+        most: length(rt.session, "innodb_ft_max_token_size")?,
+        stopwords: strict_stopwords(rt, index)?,
     };
-    let syntax = text(rt, "ft_boolean_syntax")?;
-    let stopwords = match strict {
-        true => strict_stopwords(rt, index)?,
-        false if text(rt, "ft_stopword_file")?.is_empty() => Stopwords::none(),
-        false => Stopwords::builtin(dialect),
+    Ok(made(search, &of_variables))
+}
+
+/// The rules of a search in an index with the words that `rules` choose.
+fn made(search: &Search, rules: &TextRules) -> Rules {
+    let dialect = match rules.dialect {
+        TextDialect::Strict => Dialect::Strict,
+        TextDialect::Lenient => Dialect::Lenient,
     };
-    Ok(Rules {
+    let stopwords = match &rules.stopwords {
+        StopwordList::None => Stopwords::none(),
+        StopwordList::Builtin => Stopwords::builtin(dialect),
+        StopwordList::Words { collation, words } => {
+            Stopwords::new(*collation, words.iter().map(|word| &word[..]))
+        }
+    };
+    Rules {
         dialect,
         collation: search.table.columns[search.columns[0]].ty.collation,
-        least: number(rt, least)?,
-        most: number(rt, most)?,
+        least: rules.least as usize,
+        most: rules.most as usize,
         stopwords: Arc::new(stopwords),
-        syntax: BooleanSyntax::new(&syntax).unwrap_or_default(),
-        expansion: number(rt, "ft_query_expansion_limit")?,
+        syntax: BooleanSyntax::default(),
+        expansion: 0,
+    }
+}
+
+/// The rules that the server's variables set for the words of lenient indexes.
+pub(crate) fn lenient_rules(session: &Session) -> SqlResult<TextRules> {
+    let hooks = &session.frame.hooks;
+    let file = hooks.variable(session, VariableScope::Global, "ft_stopword_file")?;
+    let has_stopwords = matches!(file, Value::Bytes(name) if !name.is_empty());
+    Ok(TextRules {
+        dialect: TextDialect::Lenient,
+        least: length(session, "ft_min_word_len")?,
+        most: length(session, "ft_max_word_len")?,
+        stopwords: if has_stopwords { StopwordList::Builtin } else { StopwordList::None },
+    })
+}
+
+/// The length of words in a variable of the server.
+pub(crate) fn length(session: &Session, name: &str) -> SqlResult<u32> {
+    Ok(match session.frame.hooks.variable(session, VariableScope::Global, name)? {
+        Value::Int(value) => u32::try_from(value).unwrap_or(0),
+        Value::UInt(value) => u32::try_from(value).unwrap_or(u32::MAX),
+        _ => 0,
     })
 }
 
@@ -73,19 +107,11 @@ fn text(rt: &Runtime<'_>, name: &str) -> SqlResult<String> {
 }
 
 /// The stopwords of an index of the strict dialect: none, a table's, or the built-in ones.
-fn strict_stopwords(rt: &Runtime<'_>, index: Option<&TextIndex>) -> SqlResult<Stopwords> {
-    let Some(index) = index.filter(|index| index.stopwords) else { return Ok(Stopwords::none()) };
-    let Some(name) = &index.stopword_table else { return Ok(Stopwords::builtin(Dialect::Strict)) };
-    Ok(stopwords_of(&stopword_list(rt.instance, rt.control, name)?))
-}
-
-fn stopwords_of(list: &StopwordList) -> Stopwords {
-    match list {
-        StopwordList::None => Stopwords::none(),
-        StopwordList::Builtin => Stopwords::builtin(Dialect::Strict),
-        StopwordList::Words { collation, words } => {
-            Stopwords::new(*collation, words.iter().map(|word| &word[..]))
-        }
+fn strict_stopwords(rt: &Runtime<'_>, index: Option<&TextIndex>) -> SqlResult<StopwordList> {
+    let Some(index) = index.filter(|index| index.stopwords) else { return Ok(StopwordList::None) };
+    match &index.stopword_table {
+        Some(name) => stopword_list(rt.instance, rt.control, name),
+        None => Ok(StopwordList::Builtin),
     }
 }
 
