@@ -319,7 +319,9 @@ impl Log {
 
     /// Whether more than half of the ring is not written yet: time to flush before taking latches.
     pub(crate) fn is_crowded(&self) -> bool {
-        self.tail().0 - self.written().0 > self.ring.len() as u64 / 2
+        // In this order: the tail of an earlier moment may be below what is written now.
+        let written = self.written().0;
+        self.tail().0 - written > self.ring.len() as u64 / 2
     }
 
     /// Copies into the ring. The range is reserved by this thread and not yet written out.

@@ -98,6 +98,17 @@ fn a_full_ring_empties() {
     });
 }
 
+/// The positions between which it counts move meanwhile.
+#[test]
+fn the_unwritten_bytes_are_counted_at_any_moment() {
+    Explore::schedules(500).run(|| {
+        let model = Model::new();
+        let reader = model.clone();
+        let count = Box::new(move || assert!(!reader.log.is_crowded()));
+        run(vec![count, committer(&model, 40, 2)]);
+    });
+}
+
 /// A thread that makes room in the ring is the leader for a moment and does not wait afterwards.
 #[test]
 fn who_makes_room_wakes_who_waited_meanwhile() {

@@ -196,7 +196,9 @@ impl Storage {
 
     /// Bytes of log that would have to be read after a crash now.
     pub(crate) fn log_age(&self) -> u64 {
-        self.log.tail().0 - self.checkpointer.lsn().0
+        // In this order: a checkpoint may be newer than the tail of an earlier moment.
+        let checkpoint = self.checkpointer.lsn().0;
+        self.log.tail().0 - checkpoint
     }
 
     /// Bound on the bytes of log to read after a crash.
