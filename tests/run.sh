@@ -133,6 +133,7 @@ crash() {
   say crash
   "$python" tests/crash/crash.py "$binary" 100 1 --xa
   "$python" tests/crash/disk_full.py "$binary"
+  "$python" tests/crash/few_files.py "$binary"
   "$python" tests/crash/force_recovery.py "$binary"  # 20 s
   "$python" tests/crash/mixed.py "$binary" 12 1  # 90 s
 }

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import resource
 import shutil
 import signal
 import socket
@@ -20,9 +21,9 @@ def free_port():
 
 
 class Server:
-    """A server process. `options` are passed to `serve` unchanged."""
+    """A server process. `options` are passed to `serve` unchanged; `files` limits its open files."""
 
-    def __init__(self, binary, datadir=None, options=(), log=None):
+    def __init__(self, binary, datadir=None, options=(), log=None, files=None):
         self.binary = binary
         self.root = tempfile.mkdtemp(prefix="selkie-test-")
         self.datadir = datadir or os.path.join(self.root, "data")
@@ -31,13 +32,15 @@ class Server:
         self.options = list(options)
         # The log that an option names, instead of the default file.
         self.own_log = log
+        self.files = files
         self.process = None
 
     def start(self, seconds=60):
         log = open(os.path.join(self.root, "server.log"), "ab")
         arguments = [self.binary, "serve", "--no-defaults", f"--datadir={self.datadir}", f"--port={self.port}",
                      f"--socket={self.socket}", "--bind-address=127.0.0.1", *self.options]
-        self.process = subprocess.Popen(arguments, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+        limit = (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (self.files,) * 2)) if self.files else None
+        self.process = subprocess.Popen(arguments, stdout=log, stderr=log, stdin=subprocess.DEVNULL, preexec_fn=limit)
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             if self.process.poll() is not None:

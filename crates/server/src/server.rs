@@ -22,6 +22,7 @@ use crate::dumps::Replicas;
 use crate::events::Scheduler;
 use crate::innodb::Monitor;
 use crate::key_caches::KeyCaches;
+use crate::lifecycle::most_connections;
 use crate::locks::UserLocks;
 use crate::net::Offers;
 use crate::query_log::QueryLogs;
@@ -294,6 +295,7 @@ impl Server {
             Door::Extra => ids().extra_max_connections,
             Door::System => return usize::MAX,
         };
-        self.globals.get(id).as_u64() as usize
+        let files = self.globals.get(ids().open_files_limit).as_u64();
+        self.globals.get(id).as_u64().min(most_connections(files)) as usize
     }
 }

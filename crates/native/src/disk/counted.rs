@@ -94,6 +94,10 @@ impl Disk for CountedDisk {
         self.disk.abandoned(what);
     }
 
+    fn open_files(&self) -> usize {
+        self.disk.open_files()
+    }
+
     fn traffic(&self) -> Option<&DiskTraffic> {
         Some(&self.traffic)
     }

@@ -3,11 +3,13 @@
 //! fills up at every step. No policy here: the callers decide which write must be durable at which
 //! moment.
 
+mod bounded;
 mod counted;
 mod real;
 #[cfg(test)]
 pub(crate) mod sim;
 
+pub(crate) use bounded::BoundedDisk;
 pub(crate) use counted::{CountedDisk, DiskTraffic};
 pub(crate) use real::RealDisk;
 
@@ -62,6 +64,11 @@ pub(crate) trait Disk: Send + Sync {
     fn traffic(&self) -> Option<&DiskTraffic> {
         None
     }
+    /// Number of data files that are open, if they are bounded.
+    fn open_files(&self) -> usize {
+        0
+    }
+
     /// As `fatal`, called while a panic unwinds: memory and log differ.
     fn abandoned(&self, what: &str) {
         self.fatal(what)

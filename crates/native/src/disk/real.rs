@@ -4,7 +4,6 @@
 use super::{Access, Disk, File, LOCK};
 use rustix::fs::{FallocateFlags, FlockOperation, Mode, OFlags};
 use rustix::io::ReadWriteFlags;
-use rustix::process::Resource;
 use std::fs;
 use std::io::{self, IoSlice};
 use std::os::fd::OwnedFd;
@@ -29,7 +28,6 @@ impl RealDisk {
         rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).map_err(|_| {
             io::Error::new(io::ErrorKind::ResourceBusy, "the directory is already open")
         })?;
-        allow_many_files();
         Ok(RealDisk { dir: dir.to_owned(), lock })
     }
 
@@ -115,14 +113,6 @@ fn sync_above(dir: &Path) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// Raises the limit of open files to the maximum, because every table is an open file.
-fn allow_many_files() {
-    let mut limit = rustix::process::getrlimit(Resource::Nofile);
-    limit.current = limit.maximum;
-    // If it is refused, the old limit stays, and opening too many files will report it.
-    let _ = rustix::process::setrlimit(Resource::Nofile, limit);
 }
 
 struct RealFile {

@@ -207,6 +207,7 @@ struct State {
     capacity: Option<u64>,
     down: bool,
     rng: Rng,
+    seed: u64,
 }
 
 /// The simulated disk. Clones share it.
@@ -238,7 +239,13 @@ impl SimDisk {
             capacity: None,
             down: false,
             rng: Rng::new(seed),
+            seed,
         })))
+    }
+
+    /// The seed that it was made with.
+    pub(crate) fn seed(&self) -> u64 {
+        self.0.lock().seed
     }
 
     /// Crashes at the `n`-th mutating call from now.

@@ -31,7 +31,7 @@ pub struct NativeEngine {
 impl NativeEngine {
     /// Opens the database in `dir`, or creates it. Recovers it if it was not closed cleanly.
     pub fn open(dir: &Path, options: &NativeOptions) -> EngineResult<Self> {
-        Self::open_on(real_disk(dir, options.force_recovery)?, options)
+        Self::open_on(real_disk(dir, options)?, options)
     }
 
     /// As `open`, on any disk.

@@ -5,7 +5,7 @@ use super::options::NativeOptions;
 use super::shared::Shared;
 use crate::btree::{Tree, TreeRedo};
 use crate::checkpoint::CheckpointParticipant;
-use crate::disk::{CONTROL, CountedDisk, DOUBLEWRITE, Disk, RealDisk, UNDO};
+use crate::disk::{BoundedDisk, CONTROL, CountedDisk, DOUBLEWRITE, Disk, RealDisk, UNDO};
 use crate::error::{Result, StorageError};
 use crate::ids::{FileId, Lsn};
 use crate::inspect::Overlay;
@@ -48,13 +48,17 @@ impl CheckpointParticipant for Participant {
 
 /// The files of the directory `dir`, which is created if missing. From `innodb_force_recovery` 5
 /// on, files are only read, and writes stay in memory.
-pub(super) fn real_disk(dir: &Path, force_recovery: u8) -> Result<Arc<dyn Disk>> {
+pub(super) fn real_disk(dir: &Path, options: &NativeOptions) -> Result<Arc<dyn Disk>> {
+    let force_recovery = options.force_recovery;
     match RealDisk::new(dir) {
         Ok(disk) if force_recovery >= WITHOUT_UNDO => {
             let hidden = if force_recovery >= WITHOUT_LOG { is_no_data } else { |_: &str| false };
             Ok(Arc::new(Overlay::locked(dir, disk, hidden)))
         }
-        Ok(disk) => Ok(Arc::new(CountedDisk::new(Arc::new(disk)))),
+        Ok(disk) => {
+            let bounded = BoundedDisk::new(Arc::new(disk), options.open_files);
+            Ok(Arc::new(CountedDisk::new(Arc::new(bounded))))
+        }
         Err(e) => Err(StorageError::io(format!("open of {}", dir.display()), e)),
     }
 }

@@ -60,6 +60,9 @@ pub struct NativeOptions {
     pub log_segment_bytes: u64,
     /// `innodb_flush_log_at_trx_commit`.
     pub flush_at_commit: FlushAtCommit,
+    /// `innodb_open_files`: number of data files that are open at the same time, unless more are in
+    /// use.
+    pub open_files: usize,
     /// `innodb_doublewrite`.
     pub doublewrite: bool,
     /// Whether threads flush, evict, checkpoint and purge on their own. If not, callers do it, for
@@ -84,6 +87,7 @@ impl Default for NativeOptions {
             undo_memory_bytes: 0,
             log_segment_bytes: storage.segment_bytes,
             flush_at_commit: FlushAtCommit::default(),
+            open_files: 400,
             doublewrite: storage.doublewrite,
             background: storage.background,
             force_recovery: storage.force_recovery,

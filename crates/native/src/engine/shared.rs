@@ -167,11 +167,6 @@ impl Shared {
         self.tables.read().values().cloned().collect()
     }
 
-    /// Number of files with trees.
-    pub(super) fn open_files(&self) -> usize {
-        self.trees.read().len()
-    }
-
     /// Whether an entry is a delete mark that all readers see, without a long value.
     pub(crate) fn is_dead(&self, value: &[u8]) -> bool {
         value::is_deleted(value)

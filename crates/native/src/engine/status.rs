@@ -74,7 +74,7 @@ impl Shared {
         let counters = [
             ("Innodb_history_list_length", self.purge.len() as u64),
             ("Innodb_max_trx_id", self.next_trx()),
-            ("Innodb_num_open_files", self.open_files() as u64),
+            ("Innodb_num_open_files", self.storage.disk().open_files() as u64),
             ("Innodb_deadlocks", deadlocks),
             ("Innodb_row_lock_waits", waits),
             ("Innodb_row_lock_time", time),

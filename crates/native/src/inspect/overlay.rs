@@ -48,7 +48,7 @@ impl Disk for Overlay {
         let file = match files.get(name) {
             Some(known) => known.clone().ok_or_else(|| missing(name))?,
             None if (self.hidden)(name) => return Err(missing(name)),
-            None => Arc::new(OverlayFile::over(fs::File::open(self.dir.join(name))?)?),
+            None => Arc::new(OverlayFile::over(self.dir.join(name))?),
         };
         files.insert(name.to_owned(), Some(file.clone()));
         Ok(file)
@@ -108,7 +108,8 @@ impl Disk for Overlay {
 /// A file with changed blocks in memory.
 #[derive(Default)]
 struct OverlayFile {
-    base: Option<fs::File>,
+    /// Opened for each read: a directory may have more files than the process may have open.
+    base: Option<PathBuf>,
     base_len: u64,
     written: Mutex<Written>,
 }
@@ -120,8 +121,8 @@ struct Written {
 }
 
 impl OverlayFile {
-    fn over(base: fs::File) -> io::Result<OverlayFile> {
-        let base_len = base.metadata()?.len();
+    fn over(base: PathBuf) -> io::Result<OverlayFile> {
+        let base_len = fs::metadata(&base)?.len();
         let written = Mutex::new(Written { len: base_len, blocks: HashMap::new() });
         Ok(OverlayFile { base: Some(base), base_len, written })
     }
@@ -131,7 +132,7 @@ impl OverlayFile {
         let there = self.base_len.saturating_sub(at).min(buf.len() as u64) as usize;
         buf[there..].fill(0);
         match &self.base {
-            Some(base) if there > 0 => base.read_exact_at(&mut buf[..there], at),
+            Some(base) if there > 0 => fs::File::open(base)?.read_exact_at(&mut buf[..there], at),
             _ => Ok(()),
         }
     }

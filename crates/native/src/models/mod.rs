@@ -9,6 +9,7 @@
 //!
 //! Not found: reordering by the processor, and tearing inside of one copy of bytes.
 
+mod bounded;
 mod columns;
 mod disk;
 mod flusher;

@@ -144,6 +144,10 @@ impl<T> RwLock<T> {
         self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
+    pub(crate) fn try_write(&self) -> Option<shuttled::RwLockWriteGuard<'_, T>> {
+        self.0.try_write().ok()
+    }
+
     pub(crate) fn write(&self) -> shuttled::RwLockWriteGuard<'_, T> {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
     }

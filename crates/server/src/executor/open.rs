@@ -195,6 +195,7 @@ fn native_options(settings: &Settings) -> NativeOptions {
             settings,
             "innodb_flush_log_at_trx_commit",
         )),
+        open_files: number(settings, "innodb_open_files") as usize,
         doublewrite: number(settings, "innodb_doublewrite") != 0,
         force_recovery: number(settings, "innodb_force_recovery") as u8,
         ..NativeOptions::default()

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::data_dir::DataDir;
-use super::tls;
+use super::{open_files, tls};
 use crate::accounts::{Acl, AclStore};
 use crate::backend::SessionFactory;
 use crate::binlog;
@@ -115,7 +115,7 @@ fn text(settings: &Settings, name: &str) -> String {
     settings.get(definition(name)).as_str().to_owned()
 }
 
-fn number(settings: &Settings, name: &str) -> u64 {
+pub(super) fn number(settings: &Settings, name: &str) -> u64 {
     settings.get(definition(name)).as_u64()
 }
 
@@ -157,6 +157,7 @@ fn derive(settings: &mut Settings, data_dir: &Path) {
     }
     let engine = text(settings, "default_storage_engine");
     settings.derive("storage_engine", VarValue::text(engine));
+    open_files::share(settings);
     if number(settings, "performance_schema") != 0 {
         derive_sizes(settings);
     }

@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -215,10 +215,13 @@ fn accept_unix(l: &UnixListener, stop: &AtomicBool, accepted: &Accepted) {
 }
 
 /// Waits a moment, for example if there are no free descriptors: an immediate retry would only use
-/// CPU.
+/// CPU. Compat: one error of 256 is logged.
 fn pause_after(error: &io::Error) {
+    static ERRORS: AtomicU32 = AtomicU32::new(0);
     if error.kind() != io::ErrorKind::Interrupted {
-        tracing::error!("Error in accept: {error}");
+        if ERRORS.fetch_add(1, Ordering::Relaxed) & 255 == 0 {
+            tracing::error!("Error in accept: {error}");
+        }
         std::thread::sleep(Duration::from_millis(100));
     }
 }
