@@ -10,7 +10,8 @@ from . import compare, report
 from .chain import ALL, LEDGER, SAFE, WAIT, Writers, branch, lost, only, running
 from .nodes import gtids, until
 
-CHECKS = ["kill_replica_by_gtid", "kill_replica_by_position", "kill_stopped_replica", "kill_primary", "kill_middle", "relay_files_deleted"]
+CHECKS = ["kill_replica_by_gtid", "kill_replica_by_position", "kill_stopped_replica", "kill_primary", "kill_middle", "kill_any_by_gtid",
+          "kill_any_by_position", "relay_files_deleted"]
 
 
 def shapes(chain):
@@ -120,6 +121,17 @@ def kill_primary(chain, given):
 def kill_middle(chain, given):
     """The server in the middle of a chain is killed, and its own follower too."""
     under_load(chain, "gtid", given, [chain.nodes[1], chain.nodes[1], chain.nodes[2]])
+
+
+def kill_any_by_gtid(chain, given):
+    """All servers are killed in turn; replicas ask by GTID."""
+    under_load(chain, "gtid", given, chain.nodes)
+
+
+@only(replica="S")
+def kill_any_by_position(chain, given):
+    """The same by file and offset."""
+    under_load(chain, "position", given, chain.nodes)
 
 
 @only(replica="S")
