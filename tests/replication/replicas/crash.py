@@ -14,9 +14,9 @@ CHECKS = ["kill_replica_by_gtid", "kill_replica_by_position", "kill_stopped_repl
           "kill_any_by_position", "relay_files_deleted"]
 
 
-def shapes(chain):
+def shapes(chain, victims):
     """MariaDB survives a kill only by GTID, and with groups of one transactional engine; Selkie with everything."""
-    return SAFE if any(node.kind == "M" for node in chain.followers) else [*ALL, branch]
+    return SAFE if any(node.kind == "M" for node in [*chain.followers, *victims]) else [*ALL, branch]
 
 
 def go_on(node):
@@ -72,7 +72,7 @@ def under_load(chain, how, given, victims, count=3):
     chain.primary.script(LEDGER)
     deletes = all(node.kind == "S" for node in victims)
     try:
-        with Writers(chain.primary, shapes(chain), count) as writers:
+        with Writers(chain.primary, shapes(chain, victims), count) as writers:
             for cycle in cycles(given):
                 time.sleep(rng.uniform(0.05, 0.7))
                 if cycle % 3 == 1:
