@@ -764,6 +764,8 @@ pub fn unfill(e: &mut Expr) {
 pub(crate) fn retype(e: &mut Expr, ty: SqlType) {
     let open = match &e.kind {
         ExprKind::Literal(_) => true,
+        // A call would hide from plans that a parameter is compared as it is.
+        ExprKind::Parameter(_) => e.ty.is_string() && ty.is_string(),
         ExprKind::Call(call) => call.function.is_implicit(),
         _ => false,
     };
