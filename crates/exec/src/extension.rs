@@ -2,14 +2,16 @@
 //! own or become a query over `information_schema`.
 
 use selkie_plan::physical::OutputColumn;
-use selkie_sql::ast::Statement;
+use selkie_sql::ast::{QueryBody, ShowFilter, Statement};
 use selkie_types::SqlResult;
 
 use crate::ddl::Ddl;
 use crate::query::execution::Execution;
+use crate::query::planning;
+use crate::query::running::Running;
 use crate::run::rows_out;
 use crate::show::{ShownRows, describe_query, show_query, show_rows};
-use crate::{Outcome, ResultSink, execute_text};
+use crate::{Outcome, ResultSink};
 
 /// Runs `statement`; `None` if it is not a statement about definitions.
 pub(crate) fn extension(
@@ -25,28 +27,40 @@ pub(crate) fn extension(
             if let Some(shown) = show_rows(scope, execution.control, show)? {
                 return send(shown, execution.sink).map(Some);
             }
-            match show_query(scope, show, execution.running.text)? {
-                Some(query) => shown(execution, &query).map(Some),
+            match show_query(scope, show)? {
+                Some(query) => shown(execution, &query, show.filter.as_deref()).map(Some),
                 None => Ok(None),
             }
         }
         Statement::Describe(describe) => {
             let query = describe_query(scope, describe)?;
-            shown(execution, &query).map(Some)
+            shown(execution, &query, None).map(Some)
         }
         _ => Ddl::new(execution).run(statement),
     }
 }
 
-/// Runs the query of a SHOW statement. Session settings for the client's own queries do not apply
-/// to it.
-fn shown(execution: &mut Execution<'_>, query: &str) -> SqlResult<Outcome> {
-    let Execution { instance, session, sink, .. } = execution;
-    let buffered = std::mem::replace(&mut session.frame.settings.queries.buffer_result, false);
-    session.shows = true;
-    let result = execute_text(instance, session, query.as_bytes(), *sink);
-    session.shows = false;
-    session.frame.settings.queries.buffer_result = buffered;
+/// Runs the query of a SHOW statement with the statement's WHERE, whose values and variables are
+/// those of the statement. Session settings for the client's own queries do not apply to it.
+fn shown(
+    execution: &mut Execution<'_>,
+    query: &str,
+    filter: Option<&ShowFilter>,
+) -> SqlResult<Outcome> {
+    let mut parsed = planning::parse(execution.session, query.as_bytes(), None)?;
+    if let Some(ShowFilter::Where(condition)) = filter
+        && let Statement::Query(query) = &mut parsed.statement
+        && let QueryBody::Select(select) = &mut query.body
+    {
+        select.where_clause = Some(condition.clone());
+    }
+    let queries = &mut execution.session.frame.settings.queries;
+    let buffered = std::mem::replace(&mut queries.buffer_result, false);
+    execution.session.shows = true;
+    let running = Running { prepared: None, ..execution.running };
+    let result = Execution { running, ..execution.nested() }.execute(&parsed.statement);
+    execution.session.shows = false;
+    execution.session.frame.settings.queries.buffer_result = buffered;
     result
 }
 

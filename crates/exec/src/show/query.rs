@@ -49,11 +49,12 @@ impl Shape {
     }
 }
 
-/// Query for `show`; `None` if it has none. `text` is the statement's source.
-pub(crate) fn show_query(scope: Scope<'_>, show: &Show, text: &[u8]) -> SqlResult<Option<String>> {
+/// Query for `show` without its WHERE; `None` if it has none. A WHERE is to be put to the query's
+/// outermost block, which has no other.
+pub(crate) fn show_query(scope: Scope<'_>, show: &Show) -> SqlResult<Option<String>> {
     if let ShowWhat::OpenTables { schema } = &show.what {
         let rows = open_tables(scope.instance, schema.as_ref());
-        return Ok(Some(filtered(rows, "`Table`", show.filter.as_deref(), text)));
+        return Ok(Some(filtered(rows, "`Table`", show.filter.as_deref())));
     }
     let Some(mut shape) = shape(scope, &show.what)? else { return Ok(None) };
     let filter = show.filter.as_deref();
@@ -61,7 +62,7 @@ pub(crate) fn show_query(scope: Scope<'_>, show: &Show, text: &[u8]) -> SqlResul
         let name = &mut shape.columns[0].0;
         *name = format!("{name} ({})", String::from_utf8_lossy(&pattern.bytes));
     }
-    Ok(Some(render(&shape, filter, text)))
+    Ok(Some(render(&shape, filter)))
 }
 
 /// Whether the name of the first column contains the pattern. Compat: MariaDB does this here.
@@ -73,10 +74,10 @@ fn names_pattern(what: &ShowWhat) -> bool {
 pub(crate) fn describe_query(scope: Scope<'_>, describe: &Describe) -> SqlResult<String> {
     let shape = columns_shape(scope, false, &describe.table)?;
     let filter = describe.pattern.clone().map(|bytes| ShowFilter::Like(StringLiteral::utf8(bytes)));
-    Ok(render(&shape, filter.as_ref(), b""))
+    Ok(render(&shape, filter.as_ref()))
 }
 
-fn render(shape: &Shape, filter: Option<&ShowFilter>, text: &[u8]) -> String {
+fn render(shape: &Shape, filter: Option<&ShowFilter>) -> String {
     let list: Vec<String> = shape
         .columns
         .iter()
@@ -99,10 +100,7 @@ fn render(shape: &Shape, filter: Option<&ShowFilter>, text: &[u8]) -> String {
         let _ = write!(inner, " ORDER BY {}", shape.order);
     }
     match filter {
-        Some(ShowFilter::Where(condition)) => {
-            let condition = String::from_utf8_lossy(condition.span.text(text)).into_owned();
-            format!("SELECT * FROM ({inner}) AS {} WHERE {condition}", shape.table)
-        }
+        Some(ShowFilter::Where(_)) => format!("SELECT * FROM ({inner}) AS {}", shape.table),
         _ => inner,
     }
 }
@@ -124,18 +122,15 @@ fn open_tables(instance: &Instance, schema: Option<&Ident>) -> String {
     rows.join(" UNION ALL ")
 }
 
-/// Adds LIKE or WHERE to a query; LIKE compares `column`.
-fn filtered(rows: String, column: &str, filter: Option<&ShowFilter>, text: &[u8]) -> String {
+/// Adds LIKE, which compares `column`, to a query, or makes it one that takes a WHERE.
+fn filtered(rows: String, column: &str, filter: Option<&ShowFilter>) -> String {
     match filter {
         None => rows,
         Some(ShowFilter::Like(pattern)) => {
             let pattern = quote_string(&String::from_utf8_lossy(&pattern.bytes));
             format!("SELECT * FROM ({rows}) AS shown WHERE {column} LIKE {pattern}")
         }
-        Some(ShowFilter::Where(condition)) => {
-            let condition = String::from_utf8_lossy(condition.span.text(text));
-            format!("SELECT * FROM ({rows}) AS shown WHERE {condition}")
-        }
+        Some(ShowFilter::Where(_)) => format!("SELECT * FROM ({rows}) AS shown"),
     }
 }
 
@@ -521,7 +516,7 @@ mod tests {
     fn like_compares_the_first_column() {
         let shape = Shape::new("SCHEMATA", &[("Database", "SCHEMA_NAME")]);
         let pattern = StringLiteral::utf8(*b"a%'");
-        let text = render(&shape, Some(&ShowFilter::Like(pattern)), b"");
+        let text = render(&shape, Some(&ShowFilter::Like(pattern)));
         let expected = "SELECT SCHEMA_NAME AS `Database` FROM information_schema.SCHEMATA \
              WHERE SCHEMA_NAME COLLATE utf8mb3_bin LIKE 'a%'''";
         assert_eq!(text, expected);
