@@ -65,8 +65,8 @@ pub struct Aggregate {
     pub order_by: Vec<(Expr, bool)>,
     /// `SEPARATOR` of `GROUP_CONCAT`, in the charset of the result.
     pub separator: Box<[u8]>,
-    /// `LIMIT offset, count` of `GROUP_CONCAT`.
-    pub limit: Option<(u64, u64)>,
+    /// `LIMIT offset, count` of `GROUP_CONCAT`: unsigned integers of the whole execution.
+    pub limit: Option<Box<(Expr, Expr)>>,
     /// The type of the result.
     pub ty: SqlType,
     /// Whether the result can be NULL.
@@ -169,7 +169,7 @@ impl Aggregate {
         args: Vec<Expr>,
         order_by: Vec<(Expr, bool)>,
         separator: Option<&str>,
-        limit: Option<(u64, u64)>,
+        limit: Option<Box<(Expr, Expr)>>,
         types: &TypeContext,
     ) -> SqlResult<Self> {
         let mut args = args;

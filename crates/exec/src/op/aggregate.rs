@@ -11,7 +11,7 @@ use super::filling::{Filling, Rest};
 use super::folding::Folding;
 use super::group::Inputs;
 use super::rollup::Rollup;
-use super::{BoxOperator, Operator, Rows, open as open_node, sliced};
+use super::{BoxOperator, Operator, Rows, limit, open as open_node, sliced};
 use crate::run::Env;
 use crate::run::rows::at_once;
 use crate::run::scan::Fold;
@@ -21,6 +21,7 @@ pub(super) fn open<'r>(
     plan: &'r Plan,
     node: &'r PlanNode,
 ) -> SqlResult<BoxOperator<'r>> {
+    limit::check_aggregates(env, &plan.aggregates)?;
     let types = &node.columns[..plan.groups.len()];
     if plan.rollup {
         return Ok(Box::new(Rollup::new(env, plan, types)));

@@ -3,9 +3,12 @@
 
 use std::sync::Arc;
 
-use selkie_expr::Expr;
+use selkie_expr::aggregate::Aggregate;
+use selkie_expr::{Expr, ExprKind};
 use selkie_plan::physical::{Limit as Plan, Operator as Op, PlanNode, SortKey};
-use selkie_types::error::catalogue::{ER_SUBQUERY_NO_1_ROW, ER_WRONG_ARGUMENTS};
+use selkie_types::error::catalogue::{
+    ER_INVALID_VALUE_TO_LIMIT, ER_SUBQUERY_NO_1_ROW, ER_WRONG_ARGUMENTS,
+};
 use selkie_types::{Batch, ByteRows, Column, SqlError, SqlResult, Value, stack};
 
 use super::sort_key::put_keys;
@@ -42,6 +45,23 @@ fn refuse_negative(env: Env<'_>, e: &Expr) -> SqlResult<()> {
         true => Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"EXECUTE"])),
         false => Ok(()),
     }
+}
+
+/// Checks the LIMIT of aggregates. Compat: it takes placeholders of integers only, unlike that of a
+/// query.
+pub(super) fn check_aggregates(env: Env<'_>, aggregates: &[Aggregate]) -> SqlResult<()> {
+    let limits = aggregates.iter().filter_map(|aggregate| aggregate.limit.as_deref());
+    for e in limits.flat_map(|(offset, count)| [offset, count]) {
+        let parameter = match &e.kind {
+            ExprKind::Call(call) if call.function.is_implicit() => &call.args[0],
+            _ => e,
+        };
+        if matches!(parameter.kind, ExprKind::Parameter(_)) && !parameter.ty.is_integer() {
+            return Err(SqlError::new(&ER_INVALID_VALUE_TO_LIMIT, &[]));
+        }
+        refuse_negative(env, e)?;
+    }
+    Ok(())
 }
 
 /// The OFFSET of the outermost block, unless it belongs to a UNION.

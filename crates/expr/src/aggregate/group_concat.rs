@@ -12,6 +12,7 @@ use selkie_types::{CollationId, Column, Date, DateTime, Decimal, SqlResult, SqlT
 use super::state::{Groups, State, length_at, same_kind};
 use super::{Aggregate, AggregateKind};
 use crate::context::EvalContext;
+use crate::expr::Expr;
 use crate::json::put_sql_value;
 use crate::kernel::BytesOut;
 use crate::order::compare_values;
@@ -42,7 +43,7 @@ pub(super) struct GroupConcat {
     order: Vec<(CollationId, bool)>,
     distinct: bool,
     separator: Box<[u8]>,
-    limit: Option<(u64, u64)>,
+    limit: Option<Box<(Expr, Expr)>>,
     max_bytes: usize,
     collation: CollationId,
     /// Conversion of values to elements of an array; `None` for GROUP_CONCAT.
@@ -67,7 +68,7 @@ impl GroupConcat {
             order: a.order_by.iter().map(|(e, desc)| (e.ty.collation, *desc)).collect(),
             distinct: a.distinct,
             separator: a.separator.clone(),
-            limit: a.limit,
+            limit: a.limit.clone(),
             max_bytes: usize::try_from(a.parameter).unwrap_or(usize::MAX),
             collation: a.ty.collation,
             json: (a.kind == AggregateKind::JsonArrayAgg).then(|| Element {
@@ -136,13 +137,25 @@ impl GroupConcat {
         });
     }
 
+    /// The numbers of rows left out and taken. Compat: a variable without a value is 0.
+    fn limits(&self, ctx: &EvalContext<'_>) -> SqlResult<(usize, usize)> {
+        let Some(limit) = self.limit.as_deref() else { return Ok((0, usize::MAX)) };
+        let number = |e: &Expr| -> SqlResult<usize> {
+            Ok(match e.eval_value(ctx)? {
+                Value::UInt(n) => usize::try_from(n).unwrap_or(usize::MAX),
+                Value::Int(n) => usize::try_from(n).unwrap_or(0),
+                _ => 0,
+            })
+        };
+        Ok((number(&limit.0)?, number(&limit.1)?))
+    }
+
     fn finish_group(&mut self, at: usize, ctx: &EvalContext<'_>) -> SqlResult<Option<Vec<u8>>> {
         let mut group = std::mem::take(&mut self.groups[at]);
         interruptible(|| self.sort(&mut group.rows))?;
-        let (offset, count) = self.limit.unwrap_or((0, u64::MAX));
+        let (offset, count) = self.limits(ctx)?;
         let rows = std::mem::take(&mut group.rows);
-        let skip = usize::try_from(offset).unwrap_or(usize::MAX);
-        for row in rows.iter().skip(skip).take(usize::try_from(count).unwrap_or(usize::MAX)) {
+        for row in rows.iter().skip(offset).take(count) {
             spend(row.text.len())?;
             ask(row.text.len())?;
             group.count += 1;

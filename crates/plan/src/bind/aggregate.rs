@@ -87,7 +87,7 @@ impl Binder<'_> {
         }
         let mut aggregate = Aggregate::new(kind, call.distinct, args, self.types)?;
         aggregate.order_by = order;
-        aggregate.limit = call.limit.as_deref().map(row_limit);
+        aggregate.limit = self.limit_of_call(call.limit.as_deref())?;
         let mut expr = self.add_aggregate(aggregate, shown.as_ref().map(|(_, scale)| *scale))?;
         if let Some((ty, _)) = shown {
             cast::to_shown(&mut expr, &ty);
@@ -165,15 +165,29 @@ impl Binder<'_> {
         let order = distinct_order(call.distinct, &args, order);
         let separator =
             call.separator.as_ref().map(|s| String::from_utf8_lossy(&s.bytes).into_owned());
+        let limit = self.limit_of_call(call.limit.as_deref())?;
         let aggregate = Aggregate::group_concat(
             call.distinct,
             args,
             order,
             separator.as_deref(),
-            call.limit.as_deref().map(row_limit),
+            limit,
             self.types,
         )?;
         self.add_aggregate(aggregate, None)
+    }
+
+    /// `LIMIT` of a call as offset and count.
+    fn limit_of_call(
+        &mut self,
+        limit: Option<&ast::Limit>,
+    ) -> SqlResult<Option<Box<(Expr, Expr)>>> {
+        let Some(limit) = limit else { return Ok(None) };
+        let mut number = |e: &Option<ast::Expr>, otherwise| match e {
+            Some(e) => self.limit_value(e),
+            None => Ok(Expr::uint(otherwise)),
+        };
+        Ok(Some(Box::new((number(&limit.offset, 0)?, number(&limit.count, u64::MAX)?))))
     }
 
     /// ORDER BY inside a call; a number is the position of an argument.
@@ -339,15 +353,6 @@ fn digest(aggregate: &Aggregate) -> u64 {
         });
     }
     hasher.finish()
-}
-
-/// `LIMIT` of a call as offset and count.
-fn row_limit(limit: &ast::Limit) -> (u64, u64) {
-    let number = |e: &Option<ast::Expr>| match e.as_ref().map(|e| &e.kind) {
-        Some(ast::ExprKind::Literal(ast::Literal::Int(n))) => Some(*n),
-        _ => None,
-    };
-    (number(&limit.offset).unwrap_or(0), number(&limit.count).unwrap_or(u64::MAX))
 }
 
 /// Compat: DISTINCT values without ORDER BY are ordered by value.

@@ -485,7 +485,7 @@ impl Binder<'_> {
         Ok(Some(Cut { limit: count, offset, ties: limit.with_ties, counted: false }))
     }
 
-    fn limit_value(&mut self, value: &ast::Expr) -> SqlResult<Expr> {
+    pub(super) fn limit_value(&mut self, value: &ast::Expr) -> SqlResult<Expr> {
         let mut expr = self.scalar(value)?;
         selkie_expr::cast::to_uint(&mut expr);
         crate::fold::fold(&mut expr, self.types);
