@@ -6,7 +6,7 @@ use std::sync::Arc;
 use selkie_catalog::{Snapshot, TableInfo, TableKind};
 use selkie_plan::define::{ViewColumn, ViewSession, check_view_query, define_view};
 use selkie_plan::physical::OutputColumn;
-use selkie_sql::ast::{AccountName, CreateView, Mention, QueryBody, TableName, TableRef};
+use selkie_sql::ast::{AccountName, CreateView, QueryBody, TableName, TableRef};
 use selkie_types::error::catalogue::{
     ER_NO_SUCH_USER, ER_REMOVED_SPACES, ER_TABLE_EXISTS_ERROR, ER_WRONG_OBJECT, ER_WRONG_USAGE,
 };
@@ -24,7 +24,6 @@ impl Ddl<'_> {
             return Err(SqlError::new(&ER_WRONG_USAGE, &[&"OR REPLACE", &"IF NOT EXISTS"]));
         }
         let (schema, name) = self.resolve(&create.name)?;
-        let current = self.session.frame.schema.clone();
         self.check_no_lock_tables()?;
         self.check_has_some_access(create)?;
         self.session.commit()?;
@@ -41,9 +40,6 @@ impl Ddl<'_> {
             return Ok(Outcome::ok());
         }
         check_replaced(create, old, &schema, name)?;
-        if names_itself(create, current.as_deref(), &schema) {
-            return Err(SqlError::no_such_table(&schema, name));
-        }
         let view = self.view(create, old, &snapshot, &schema)?;
         let view = with_new_id(self.instance, view)?;
         if let TableKind::View(stored) = &view.kind {
@@ -109,6 +105,10 @@ impl Ddl<'_> {
             _ => None,
         };
         let plan = self.query_plan(&create.query)?;
+        // By itself or by views that read it. Compat: it counts as removed already.
+        if let Some(old) = old.filter(|old| plan.tables.iter().any(|t| t.def.id == old.def.id)) {
+            return Err(SqlError::no_such_table(schema, old.name()));
+        }
         let output = plan.output.to_vec();
         self.session.commit()?;
         let columns = output.into_iter().map(view_column).collect();
@@ -223,16 +223,4 @@ fn read_by<'q>(table: &'q TableRef, read: &mut Vec<&'q TableName>) {
         }
         TableRef::Derived(_) | TableRef::JsonTable(_) => {}
     }
-}
-
-/// Whether the query names the view being defined.
-fn names_itself(create: &CreateView, current: Option<&str>, schema: &str) -> bool {
-    let mut found = false;
-    create.query.clone().for_each_mention(&mut |mention| {
-        if let Mention::Table(factor) = mention {
-            let of = factor.name.schema.as_ref().map(|s| &*s.value).or(current);
-            found |= of == Some(schema) && factor.name.name.value == create.name.name.value;
-        }
-    });
-    found
 }

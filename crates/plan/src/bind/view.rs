@@ -19,9 +19,6 @@ use crate::logical::{ColumnId, Columns, Logical, RelationId};
 use crate::physical::JoinKind;
 use crate::updatable;
 
-/// Maximum nesting of views.
-const MOST_VIEWS: usize = 64;
-
 /// Maximum number of nodes that replace columns of views. A column `x+x` over a view of the same
 /// kind doubles the size.
 const MOST_NODES: usize = 1_000_000;
@@ -61,7 +58,7 @@ impl Binder<'_> {
     ) -> SqlResult<Logical> {
         stack::check()?;
         let name: (Box<str>, Box<str>) = (info.schema().into(), info.name().into());
-        if self.views.contains(&name) || self.views.len() >= MOST_VIEWS {
+        if self.views.contains(&name) {
             return Err(SqlError::new(&ER_VIEW_RECURSIVE, &[&name.0, &name.1]));
         }
         let text = view.select.as_bytes();
