@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 use selkie_types::Locale;
-use selkie_types::{CollationId, Condition, ErrorDef, SqlMode, SqlResult, Value};
+use selkie_types::{CollationId, Condition, ErrorDef, SqlError, SqlMode, SqlResult, Value};
 
 pub use conditions::{Conditions, Mark};
 pub use session::{GroupOfRows, NoSession, NoSubqueries, Session, SubqueryRunner};
@@ -196,6 +196,20 @@ impl<'a> EvalContext<'a> {
     /// mode), or warnings.
     pub fn set_strict_arithmetic(&self, strict: bool) {
         self.strict_arithmetic.set(strict);
+    }
+
+    /// Number of conditions so far.
+    pub fn raised(&self) -> usize {
+        self.conditions.borrow().list().len()
+    }
+
+    /// Fails with the first warning that came after the first `raised` conditions. Compat: what an
+    /// expression warns of, such as a string that is no number, is an error of a strict statement.
+    pub fn refuse_warnings(&self, raised: usize) -> SqlResult<()> {
+        match self.conditions.borrow_mut().take_warning_after(raised) {
+            Some(warning) => Err(SqlError::raw(warning.code, warning.sqlstate(), warning.message)),
+            None => Ok(()),
+        }
     }
 
     /// Whether comparisons reject zero dates of subqueries under NO_ZERO_DATE.

@@ -101,6 +101,7 @@ pub(super) fn copy_rows(
         EvalContext::new(session.type_context(), session, session.values.statement_start.get());
     eval.subqueries = &sequences;
     let strict = session.is_strict() && !plan.ignore;
+    eval.set_strict_arithmetic(strict && !plan.rules.lenient);
     let checked = plan.copies && session.frame.settings.dml.check_constraint_checks;
     let mut copy = Copy {
         eval: &eval,
@@ -262,10 +263,20 @@ impl Copy<'_> {
     fn compute(&self, columns: &mut [Arc<Column>], rows: usize) -> SqlResult<()> {
         // Bounds of system time are not among these: they come as they are to be stored.
         for (at, e) in self.defaults.iter().chain(&self.rules.generated) {
+            let raised = self.eval.raised();
             let values = e.eval(self.eval, &Batch::new(columns.to_vec(), rows))?;
+            self.refuse_warnings(raised)?;
             columns[*at] = self.stored(&self.new.columns[*at], &values, &e.ty, false)?;
         }
         Ok(())
+    }
+
+    /// Fails with what an expression warned of, in strict mode.
+    fn refuse_warnings(&self, raised: usize) -> SqlResult<()> {
+        match self.eval.is_strict_arithmetic() {
+            true => self.eval.refuse_warnings(raised),
+            false => Ok(()),
+        }
     }
 
     /// Positions of rows that fail a CHECK: error 4025, under IGNORE a warning.
@@ -276,7 +287,9 @@ impl Copy<'_> {
         }
         let batch = Batch::new(columns.to_vec(), rows);
         let truths = self.checks.iter().map(|(_, e)| e.eval(self.eval, &batch));
+        let raised = self.eval.raised();
         let truths = truths.collect::<SqlResult<Vec<_>>>()?;
+        self.refuse_warnings(raised)?;
         // Compat: a row of history need not satisfy a CHECK.
         let period = self.new.system_time();
         let last = period.map(|period| SystemTime::end_value(&self.new.columns[period.end].ty));

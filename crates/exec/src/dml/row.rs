@@ -345,21 +345,16 @@ impl<'r> RowMaker<'r> {
 
     /// Conditions raised so far.
     pub(super) fn raised(&self) -> usize {
-        self.env.eval.conditions.borrow().list().len()
+        self.env.eval.raised()
     }
 
-    /// Compat: what an expression warns of, such as a string that is no number, is an error of a
-    /// strict statement.
+    /// In a strict statement, fails with the first warning after `raised` conditions.
     pub(super) fn refuse_warnings(&self, raised: usize) -> SqlResult<()> {
         if !self.strictness.is_strict() {
             return Ok(());
         }
-        let mut conditions = self.env.eval.conditions.borrow_mut();
-        let pardoned = if self.pardons { conditions.pardoned() } else { 0 };
-        match conditions.take_warning_after(raised.max(pardoned)) {
-            Some(warning) => Err(SqlError::raw(warning.code, warning.sqlstate(), warning.message)),
-            None => Ok(()),
-        }
+        let pardoned = if self.pardons { self.env.eval.conditions.borrow().pardoned() } else { 0 };
+        self.env.eval.refuse_warnings(raised.max(pardoned))
     }
 
     /// The rows that satisfy all CHECK constraints, `None` if all do. A failure is error 4025, or

@@ -36,8 +36,9 @@ fn fit(condition: &HandlerCondition, handled: &Handled) -> Option<u8> {
         HandlerCondition::Others => Some(2),
         HandlerCondition::Code(code) => (*code == raised.code).then_some(0),
         HandlerCondition::State(wanted) => (*wanted == state).then_some(1),
+        // Compat: SELECT .. INTO without a row raises a warning of class 02, which is both.
         HandlerCondition::Warning => {
-            (class == b"01" || raised.level == Level::Warning && class != b"02").then_some(2)
+            (class == b"01" || raised.level == Level::Warning).then_some(2)
         }
         HandlerCondition::NotFound => (class == b"02").then_some(2),
         HandlerCondition::Exception => {

@@ -5,7 +5,8 @@
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
 
-use selkie_plan::physical::{OutputColumn, Plan};
+use selkie_expr::Expr;
+use selkie_plan::physical::{Operator as PlanOperator, OutputColumn, Plan, PlanNode};
 use selkie_sql::ast::{IntoTarget, IntoVariable};
 use selkie_types::error::catalogue::{
     ER_CANT_CREATE_FILE, ER_ERROR_ON_WRITE, ER_FILE_EXISTS_ERROR, ER_SP_FETCH_NO_DATA,
@@ -24,7 +25,10 @@ const MOST_FIXED: usize = 16_777_215;
 
 /// Runs a query and writes its rows to the target.
 pub(crate) fn run(env: Env<'_>, plan: &Plan, target: &IntoTarget) -> SqlResult<Outcome> {
-    let mut rows = op::open_limited(env, &plan.root)?;
+    let mut rows = match strict_list(env, plan, target) {
+        Some((input, exprs)) => Box::new(FirstRow { env, input: op::open(env, input)?, exprs }),
+        None => op::open_limited(env, &plan.root)?,
+    };
     let affected = match target {
         IntoTarget::Variables(names) => variables(env, plan, names, &mut *rows)?,
         IntoTarget::Outfile { file, charset, format } => {
@@ -45,6 +49,44 @@ pub(crate) fn run(env: Env<'_>, plan: &Plan, target: &IntoTarget) -> SqlResult<O
     env.rt.session.values.found_rows.set(affected);
     bump(&env.counters().empty_queries, u64::from(affected == 0));
     Ok(Outcome::changed(affected))
+}
+
+/// The list of a SELECT whose values a program's variables take, with its input. Compat: in strict
+/// mode an expression that is computed for a variable fails where SET would, and no other part of
+/// the query does.
+fn strict_list<'r>(
+    env: Env<'r>,
+    plan: &'r Plan,
+    target: &IntoTarget,
+) -> Option<(&'r PlanNode, &'r [Expr])> {
+    let IntoTarget::Variables(names) = target else { return None };
+    let is_local = |name: &IntoVariable| matches!(name, IntoVariable::Local { .. });
+    let strict = env.rt.session.is_strict() && names.iter().all(is_local);
+    match &plan.root.operator {
+        PlanOperator::Project { input, exprs } if strict && plan.rows_examined.is_none() => {
+            Some((input, exprs))
+        }
+        _ => None,
+    }
+}
+
+/// Computes the list for the first row. The others are only counted: one is an error.
+struct FirstRow<'r> {
+    env: Env<'r>,
+    input: op::BoxOperator<'r>,
+    exprs: &'r [Expr],
+}
+
+impl op::Operator for FirstRow<'_> {
+    fn next(&mut self) -> SqlResult<Option<Batch>> {
+        let Some(batch) = self.input.next()? else { return Ok(None) };
+        let raised = self.env.eval.raised();
+        self.env.eval.set_strict_arithmetic(true);
+        let row = op::project(self.env.eval, self.exprs, &batch.slice(0, 1));
+        self.env.eval.set_strict_arithmetic(false);
+        self.env.eval.refuse_warnings(raised)?;
+        Ok(Some(row?.gather(&vec![0; batch.rows().min(2)])))
+    }
 }
 
 /// Finds a charset by name; error 1115 if there is none.
