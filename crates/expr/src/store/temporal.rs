@@ -196,8 +196,10 @@ fn shortened_stamp(source: &Source<'_>, row: usize, value: DateTime) -> SqlResul
 /// A local time as an instant; outside TIMESTAMP's range it becomes the zero value.
 fn instant(source: &Source<'_>, row: usize, local: DateTime) -> SqlResult<DateTime> {
     let zone = &source.report.ctx.types.time_zone;
+    // Compat: ALLOW_INVALID_DATES lets days that do not exist into dates, but not into instants.
+    let exists = local.date().is_in_calendar();
     if local != DateTime::ZERO
-        && !local.date().has_zero_part()
+        && exists
         && let Some(utc) = zone.to_utc(local)
     {
         if zone.is_skipped(local) {
@@ -207,8 +209,7 @@ fn instant(source: &Source<'_>, row: usize, local: DateTime) -> SqlResult<DateTi
     }
     if local != DateTime::ZERO {
         let text = source.shown(row);
-        let partial = local.date().has_zero_part();
-        let lenient = if partial { Report::truncated } else { Report::out_of_range };
+        let lenient = if !exists { Report::truncated } else { Report::out_of_range };
         source.report.bad_instant(row, &text, lenient)?;
     }
     Ok(DateTime::ZERO)

@@ -42,9 +42,11 @@ impl Session {
     ///
     /// Compat: a variable holds a number or a text. A date becomes a latin1 text, a member of an
     /// ENUM or SET a text. The variable keeps neither the number of digits of a number, nor that it
-    /// was a FLOAT, nor that a text is a JSON document.
+    /// was a FLOAT, nor that a text is a JSON document or a hexadecimal literal, which may be a
+    /// number.
     fn as_variable(&self, value: Value, ty: &SqlType) -> (Value, SqlType) {
         let mut ty = SqlType { zerofill: false, json: JsonRole::Plain, ..ty.clone() };
+        ty.unsigned &= !ty.is_string();
         let is_date = ty.is_temporal() || ty.fixed_binary().is_some();
         match ty.kind {
             TypeKind::Float | TypeKind::Double => (value, SqlType::double()),

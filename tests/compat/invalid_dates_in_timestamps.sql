@@ -1,0 +1,20 @@
+-- Days that do not exist in TIMESTAMP columns, with ALLOW_INVALID_DATES.
+set sql_mode='ALLOW_INVALID_DATES';
+create table ts(a timestamp null, b datetime);
+INSERT INTO ts VALUES('2021-04-31','2021-04-31');
+insert into ts values (20210431,20210431);
+insert into ts select b,b from ts limit 1;
+update ts set a=b;
+insert into ts values ('2021-02-30 10:00:00','2021-02-30 10:00:00');
+insert into ts values ('2021-04-30','2021-04-30');
+select * from ts;
+alter table ts modify b timestamp null;
+select * from ts;
+create table tx (a timestamp default '2021-04-31 00:00:00');
+create table ty (a datetime default '2021-04-31 00:00:00');
+insert into ty values (default);
+select * from ty;
+set sql_mode='ALLOW_INVALID_DATES,STRICT_ALL_TABLES';
+insert into ts(a) values ('2021-04-31');
+insert into ts(b) values ('2021-04-31');
+set sql_mode=default;
