@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use selkie_engine::TableStatistics;
 use selkie_expr::TimeZone;
-use selkie_types::{Bitmap, Column, Privileges, Value};
+use selkie_types::{Bitmap, Column, Privileges, SqlMode, Value};
 
 use crate::{Namespace, Routine, Schema, TableInfo, View};
 
@@ -51,6 +51,8 @@ pub struct InformationSource<'a> {
     pub view_body_visible: &'a dyn Fn(&TableInfo, &View) -> bool,
     /// The session's privileges on a column of a table.
     pub on_column: &'a dyn Fn(&TableInfo, &str) -> Privileges,
+    /// The session's `sql_mode`.
+    pub sql_mode: SqlMode,
     /// The session's time zone.
     pub zone: &'a TimeZone,
     /// The part that is asked for; rows of other parts may be there too.

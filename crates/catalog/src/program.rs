@@ -237,7 +237,7 @@ pub struct Trigger {
     pub order: u32,
     /// The statement that created it, from TRIGGER up to its body.
     pub head: String,
-    /// Byte range of the table's name in `head`.
+    /// Byte range in `head` from ON up to FOR. Earlier versions stored that of the table's name.
     pub table_at: (usize, usize),
     /// Its body.
     pub body: String,
@@ -248,7 +248,9 @@ pub struct Trigger {
 impl Trigger {
     /// The statement that creates it, from TRIGGER on.
     pub fn definition(&self) -> String {
-        format!("{} {}", self.head, self.body)
+        // A head stored by an earlier version ends with its last word.
+        let space = if self.head.ends_with(char::is_whitespace) { "" } else { " " };
+        format!("{}{space}{}", self.head, self.body)
     }
 
     /// Whether its body may name a column: the body contains the name as text.
@@ -261,17 +263,20 @@ impl Trigger {
         let quoted = crate::quote_identifier(table);
         let (start, end) = self.table_at;
         let mut head = self.head.clone();
-        if start <= end && head.is_char_boundary(start) && head.get(start..end).is_some() {
-            head.replace_range(start..end, &quoted);
-        }
-        // Compat: the word before the name is written as `ON` too.
-        let on = head[..start.min(head.len())].trim_end().len().saturating_sub(2);
-        if head.get(on..on + 2).is_some_and(|word| word.eq_ignore_ascii_case("on")) {
-            head.replace_range(on..on + 2, "ON");
-        }
-        let table_at = (start, start + quoted.len());
+        let Some(old) = head.get(start..end) else {
+            return Self { table: table.to_owned(), ..self.clone() };
+        };
+        let new = if begins_with_on(old) { format!("ON {quoted} ") } else { quoted };
+        head.replace_range(start..end, &new);
+        let table_at = (start, start + new.len());
         Self { table: table.to_owned(), head, table_at, ..self.clone() }
     }
+}
+
+/// Whether the text begins with the word ON, which no table has as its unquoted name.
+fn begins_with_on(text: &str) -> bool {
+    let word = text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$')).next();
+    word.is_some_and(|word| word.eq_ignore_ascii_case("on"))
 }
 
 /// An account stored as `user@host`, as `` `user`@`host` ``.

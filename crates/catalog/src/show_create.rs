@@ -205,7 +205,8 @@ fn column_clause(
         _ => false,
     };
     let dialect = if other { "mariadb_schema." } else { "" };
-    let mut out = format!("{} {dialect}{}", quote_identifier(&column.name), column.type_text());
+    let mut out =
+        format!("{} {dialect}{}", quote_identifier(&column.name), column.type_text(style.mode));
     charset_clause(table.collation, &column.ty, &mut out);
     if column.system.is_bound() {
         crate::system_time::put_bound(column, &mut out);

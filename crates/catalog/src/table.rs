@@ -9,7 +9,7 @@ use selkie_engine::{
     ColumnDef, IndexDef, IndexKind, IndexPart, Personality, TableDef, TableId, TextDef, TextRules,
 };
 use selkie_expr::NamedTable;
-use selkie_types::{CollationId, RowVersion, SqlType, TypeKind, Value};
+use selkie_types::{CollationId, RowVersion, SqlMode, SqlType, TypeKind, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::{ForeignKey, Partitioning, Period, SERIES_ENGINE, Statistics, SystemRole, SystemTime};
@@ -167,9 +167,18 @@ impl ColumnInfo {
     }
 
     /// The text of the type, as SHOW and `information_schema` give it.
-    pub fn type_text(&self) -> String {
+    pub fn type_text(&self, mode: SqlMode) -> String {
         let compressed = if self.compressed { " /*M!100301 COMPRESSED*/" } else { "" };
-        format!("{}{compressed}", self.ty)
+        format!("{}{compressed}", shown_type(&self.ty, mode))
+    }
+}
+
+/// The text of a type. Compat: with sql_mode=ORACLE a BLOB has its length, since BLOB alone would
+/// be a LONGBLOB.
+pub(crate) fn shown_type(ty: &SqlType, mode: SqlMode) -> String {
+    match ty.kind == TypeKind::Text && ty.is_binary_string() && mode.contains(SqlMode::ORACLE) {
+        true => format!("{ty}(65535)"),
+        false => ty.to_string(),
     }
 }
 

@@ -182,13 +182,17 @@ fn analyze_table(
     table: &TableInfo,
     statement: &TableMaintenance,
 ) -> SqlResult<Vec<Message>> {
+    let is_asked = statement.persistent.is_some();
+    if is_asked && is_own(table) {
+        return Ok(vec![invalid_argument()]);
+    }
     let maintained = &execution.instance.upkeep.maintained;
     let known = maintained.is_done(execution.instance, table, statement.action);
     analyze::analyze(execution, table)?;
     if !known {
         maintained.done(table, statement.action);
     }
-    if statement.persistent.is_none() && !always_collects(execution.session) {
+    if !is_asked && (!always_collects(execution.session) || is_own(table)) {
         return Ok(vec![analyzed(table, known)]);
     }
     if table.kind == TableKind::Temporary {
@@ -200,6 +204,16 @@ fn analyze_table(
     let whole = persistent::collect(execution, table, only)?;
     let last = if whole { analyzed(table, known) } else { invalid_argument() };
     Ok([collected()].into_iter().chain(uncollected(table, only)).chain([last]).collect())
+}
+
+/// Whether no statistics of a table are kept because the server reads it itself. Compat: these are
+/// MariaDB's names, of which the beginnings and ends count.
+fn is_own(table: &TableInfo) -> bool {
+    let name = table.name();
+    let is_statistics = name.ends_with("stats") && !name.starts_with("inno");
+    let begins = ["help", "time"].iter().any(|begin| name.starts_with(begin));
+    let named = ["proc", "event", "general_log", "slow_log", "transaction_registry"];
+    table.schema() == "mysql" && (begins || is_statistics || named.contains(&name))
 }
 
 /// The last message of ANALYZE.

@@ -29,7 +29,7 @@ use selkie_catalog::TableInfo;
 use selkie_engine::TableId;
 use selkie_expr::EvalContext;
 use selkie_plan::physical::Plan;
-use selkie_types::{Column, SqlError, SqlResult};
+use selkie_types::{Batch, Column, SqlError, SqlResult};
 
 use crate::run::examined::Examined;
 use crate::run::key_filter::KeyFilter;
@@ -247,6 +247,13 @@ impl<'r> Env<'r> {
         if let Some(cell) = self.cell {
             cell.read(rows);
         }
+    }
+
+    /// Counts rows of a result in between that was kept as a whole, as they are read from it.
+    #[inline]
+    pub(crate) fn count_kept(&self, batch: Option<Batch>) -> Option<Batch> {
+        bump(&self.counters().rows_tmp_read, batch.as_ref().map_or(0, Batch::rows) as u64);
+        batch
     }
 
     /// Whether the session's outer joins give rows without a match as MariaDB's join buffers do.

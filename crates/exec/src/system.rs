@@ -94,6 +94,7 @@ impl SystemTable for Definitions {
             changed: &changed,
             visible: &visible,
             on_column: &on_column,
+            sql_mode: session.frame.settings.expressions.sql_mode,
             zone: &session.frame.settings.expressions.time_zone,
             asked: asked(request, &wanted),
         };

@@ -227,6 +227,11 @@ impl<'a> EvalContext<'a> {
         f(self.random.borrow_mut().get_or_insert_with(Random::from_entropy))
     }
 
+    /// The next number of `RAND()`.
+    pub fn random(&self) -> f64 {
+        self.with_random(Random::next)
+    }
+
     /// Sets the generator of `RAND()` (`SET rand_seed1`).
     pub fn seed_random(&self, seed1: u32, seed2: u32) {
         *self.random.borrow_mut() = Some(Random::from_seeds(seed1, seed2));

@@ -295,6 +295,9 @@ pub trait BackendSession: Send {
     /// Flags and number of warnings.
     fn status(&self) -> SessionStatus;
 
+    /// The time that the session's clock stands at, in microseconds since 1970, if it was set.
+    fn fixed_micros(&self) -> Option<i64>;
+
     /// Adds a failed command's error to the warnings list.
     fn note_error(&mut self, error: &SqlError);
 

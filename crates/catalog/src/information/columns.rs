@@ -2,9 +2,10 @@
 //! type are shared with ROUTINES and PARAMETERS.
 
 use selkie_engine::IndexKind;
-use selkie_types::{NOT_FIXED_DECIMALS, Privileges, SqlType, TypeKind, Value};
+use selkie_types::{NOT_FIXED_DECIMALS, Privileges, SqlMode, SqlType, TypeKind, Value};
 
 use super::{InformationRow, InformationSource, optional, text, unsigned, yes_no};
+use crate::table::shown_type;
 use crate::{ColumnInfo, DefaultValue, SystemRole, TableInfo, TableKind, default_text};
 
 pub(super) fn columns(source: &InformationSource<'_>) -> Vec<InformationRow> {
@@ -21,7 +22,7 @@ pub(super) fn columns(source: &InformationSource<'_>) -> Vec<InformationRow> {
 }
 
 /// DATA_TYPE up to DTD_IDENTIFIER of a type.
-pub(super) fn type_values(ty: &SqlType) -> Vec<Value> {
+pub(super) fn type_values(ty: &SqlType, mode: SqlMode) -> Vec<Value> {
     let has_charset = is_text(ty) && !ty.is_binary_string();
     vec![
         text(ty.name()),
@@ -32,7 +33,7 @@ pub(super) fn type_values(ty: &SqlType) -> Vec<Value> {
         unsigned(fraction_digits(ty)),
         optional(has_charset.then(|| ty.collation.charset().name())),
         optional(has_charset.then(|| ty.collation.name())),
-        text(ty.to_string()),
+        text(shown_type(ty, mode)),
     ]
 }
 
@@ -54,9 +55,9 @@ fn column_row(
         column_default(source, table, column),
         yes_no(column.nullable),
     ];
-    let mut values = type_values(ty);
+    let mut values = type_values(ty, source.sql_mode);
     if let Some(last) = values.last_mut().filter(|_| column.compressed) {
-        *last = text(column.type_text());
+        *last = text(column.type_text(source.sql_mode));
     }
     row.extend(values);
     row.extend([

@@ -48,11 +48,11 @@ fn second(at: i64) -> Value {
 
 /// DATA_TYPE up to DTD_IDENTIFIER of a type, or of the columns whose type is taken; an empty name
 /// and NULLs if there is neither.
-fn described(ty: Option<&SqlType>, like: &str) -> Vec<Value> {
+fn described(ty: Option<&SqlType>, like: &str, mode: SqlMode) -> Vec<Value> {
     match ty {
         Some(ty) => {
             // Compat: lengths are signed here and unsigned in COLUMNS.
-            let mut values = type_values(ty);
+            let mut values = type_values(ty, mode);
             for value in &mut values[1..5] {
                 if let Value::UInt(v) = value {
                     *value = Value::Int(i64::try_from(*v).unwrap_or(i64::MAX));
@@ -86,7 +86,7 @@ fn routine_row(source: &InformationSource<'_>, routine: &Routine) -> Information
         text(&routine.name),
         text(routine.kind()),
     ];
-    row.extend(described(routine.returns.ty.as_ref(), ""));
+    row.extend(described(routine.returns.ty.as_ref(), "", source.sql_mode));
     row.extend([
         text("SQL"),
         optional(shown),
@@ -123,7 +123,7 @@ pub(super) fn parameters(source: &InformationSource<'_>) -> Vec<InformationRow> 
             ]
         };
         let mut put = |mut row: Vec<Value>, ty: Option<&SqlType>, like: &str| {
-            row.extend(described(ty, like));
+            row.extend(described(ty, like, source.sql_mode));
             row.push(text(routine.kind()));
             rows.push(row);
         };

@@ -8,9 +8,9 @@ mod place;
 
 use selkie_catalog::TableInfo;
 use selkie_catalog::histogram::{self, Bound, HistogramKind, Run};
-use selkie_expr::VariableScope;
+use selkie_expr::{EvalContext, VariableScope};
 use selkie_sql::ast::{Ident, PersistentFor};
-use selkie_types::{Charset, Decimal, Physical, SqlResult, SqlType, TypeKind, Value, write_value};
+use selkie_types::{Charset, Physical, SqlResult, SqlType, TypeKind, Value, write_value};
 
 use self::collect::{Prefix, Sample, Sorted};
 use crate::query::execution::Execution;
@@ -26,6 +26,8 @@ struct Wanted {
     size: usize,
     /// `analyze_sample_percentage`.
     percentage: f64,
+    /// `optimizer_switch` has `extended_keys`.
+    extends: bool,
 }
 
 /// Computes and stores the statistics of a locked table; false if a name is not known, after what
@@ -43,15 +45,22 @@ pub(super) fn collect(
     let columns = places(only.columns.as_deref(), column_names);
     let indexes = places(only.indexes.as_deref(), index_names);
     let rows = collect::count(execution, table)?;
-    let mut found = Rows { cardinality: Some(rows), ..Rows::default() };
+    let session = &*execution.session;
+    let eval = EvalContext::new(session.type_context(), session, 0);
+    session.begin_random(&eval);
+    let sample = Sample::new(wanted.percentage, rows, eval.random_seeds());
+    let cardinality = Some(sample.rows(&eval, rows));
+    let mut found = Rows { cardinality, ..Rows::default() };
     for at in columns.found {
         let is_read = !table.columns[at].ty.is_text_or_blob() && !table.is_computed(at);
         if is_read {
-            found.columns.push(column_row(execution, table, at, (rows, &wanted))?);
+            let sorted = collect::column(execution, table, at, (&eval, sample))?;
+            found.columns.push(column_row(execution, table, at, (&sorted, &wanted)));
         }
     }
+    session.end_random(&eval);
     for at in indexes.found.into_iter().filter(|at| !table.def.indexes[*at].hashed) {
-        index_rows(execution, table, at, &mut found.indexes)?;
+        found.indexes.extend(index_rows(execution, table, at, &wanted)?);
     }
     let name = (table.schema(), table.name());
     let tables = StatTables::open(execution.instance, execution.control)?;
@@ -100,14 +109,18 @@ impl Wanted {
             kind: kind.unwrap_or(HistogramKind::Double),
             size: number(value("histogram_size")?) as usize,
             percentage: number(value("analyze_sample_percentage")?),
+            extends: match value("optimizer_switch")? {
+                Value::Bytes(switches) => {
+                    switches.split(|b| *b == b',').any(|switch| switch == b"extended_keys=on")
+                }
+                _ => false,
+            },
         })
     }
 }
 
-/// `value / of` to four decimals, rounded half up.
 fn ratio(value: u64, of: u64) -> Value {
-    let (value, of) = (i128::from(value), i128::from(of.max(1)));
-    Value::Decimal(Decimal::from_i128((value * 20_000 + of) / (2 * of), 4))
+    Value::Decimal(collect::ratio(value, of))
 }
 
 /// Whether the column alone is a key without NULLs: its values differ, so nothing needs counting.
@@ -122,12 +135,11 @@ fn column_row(
     execution: &Execution<'_>,
     table: &TableInfo,
     at: usize,
-    (rows, wanted): (u64, &Wanted),
-) -> SqlResult<ColumnRow> {
+    (found, wanted): (&Sorted, &Wanted),
+) -> ColumnRow {
     let info = &table.columns[at];
     let name = info.name.to_string();
     let unique = identifies(table, at);
-    let found = collect::column(execution, table, at, Sample::of(wanted.percentage, rows))?;
     let mut values = [const { Value::Null }; 8];
     if found.rows > 0 {
         values[2] = ratio(found.nulls, found.rows);
@@ -138,22 +150,21 @@ fn column_row(
         values[0] = shown(execution, &info.ty, &found.values.value(0));
         values[1] = shown(execution, &info.ty, &found.values.value(last));
         values[3] = length(&info.ty, found.bytes, present);
-        let (values_of_all, different) = found.frequency();
-        values[4] = ratio(values_of_all, different);
+        values[4] = Value::Decimal(found.frequency());
     }
     if unique {
         values[4] = ratio(1, 1);
-        return Ok(ColumnRow { name, values });
+        return ColumnRow { name, values };
     }
     let json = wanted.kind == HistogramKind::Json;
     values[5] = Value::UInt(if json { 0 } else { wanted.size as u64 });
     if present > 0 && wanted.size > 0 {
-        let (size, histogram) = histogram(execution, &info.ty, &found, wanted);
+        let (size, histogram) = histogram(execution, &info.ty, found, wanted);
         values[5] = Value::UInt(size as u64);
         values[6] = Value::UInt(wanted.kind.member());
         values[7] = Value::Bytes(histogram.into());
     }
-    Ok(ColumnRow { name, values })
+    ColumnRow { name, values }
 }
 
 /// Mean length of the values in bytes.
@@ -236,14 +247,15 @@ fn index_rows(
     execution: &Execution<'_>,
     table: &TableInfo,
     at: usize,
-    rows: &mut Vec<IndexRow>,
-) -> SqlResult<()> {
+    wanted: &Wanted,
+) -> SqlResult<Vec<IndexRow>> {
     let def = &table.def.indexes[at];
     // Compat: keys of engines with clustered rows go on with the primary key, unless unique.
-    let goes_on = table.engine.keys.clustered && !def.is_unique();
+    let goes_on = wanted.extends && table.engine.keys.clustered && !def.is_unique();
     let behind = table.def.parts_behind(def).filter(|_| goes_on).map(|part| part.column);
     let prefixes = collect::index(execution, table, at, behind.collect())?;
     let identified = table.def.is_identified_by(def).then_some(def.parts.len());
+    let mut rows = Vec::with_capacity(prefixes.len());
     for (arity, prefix) in (1..).zip(prefixes) {
         let frequency = match prefix {
             _ if identified == Some(arity) => ratio(1, 1),
@@ -252,5 +264,5 @@ fn index_rows(
         };
         rows.push(IndexRow { name: def.name.to_string(), arity: arity as u64, frequency });
     }
-    Ok(())
+    Ok(rows)
 }

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::TableInfo;
-use selkie_engine::IndexDef;
+use selkie_catalog::{ColumnInfo, TableInfo};
+use selkie_engine::{IndexDef, IndexPart, Personality};
 use selkie_types::SqlResult;
 
 use super::Ddl;
@@ -81,8 +81,9 @@ impl Ddl<'_> {
     }
 }
 
-/// The rows that still hold. Compat: those of a column go if its type changes, and with them those
-/// of indexes over it.
+/// The rows that still hold. Compat: those of a column go if its type changes, and with them all of
+/// each index over it, also those of the columns before it. If only the primary key behind an index
+/// has the column, those of the index without it stay.
 fn fitting(mut rows: Rows, old: &TableInfo, new: &TableInfo, renamed: &[(String, String)]) -> Rows {
     let new_name = |name: &str| {
         let changed = renamed.iter().find(|(from, _)| from.eq_ignore_ascii_case(name));
@@ -92,7 +93,7 @@ fn fitting(mut rows: Rows, old: &TableInfo, new: &TableInfo, renamed: &[(String,
         let now = new_name(name);
         let before = old.columns.iter().find(|c| c.name.eq_ignore_ascii_case(name));
         let after = new.columns.iter().find(|c| c.name.eq_ignore_ascii_case(&now));
-        matches!((before, after), (Some(a), Some(b)) if holds_alike(a, b))
+        matches!((before, after), (Some(a), Some(b)) if holds_alike(old.engine, a, b))
     };
     rows.columns.retain_mut(|row: &mut ColumnRow| {
         let kept = fits(&row.name);
@@ -111,18 +112,24 @@ fn fitting(mut rows: Rows, old: &TableInfo, new: &TableInfo, renamed: &[(String,
             names.take(row.arity as usize).collect()
         };
         let (earlier, later) = (parts(old, before), parts(new, after));
+        let fit = |part: &IndexPart| fits(&old.columns[part.column].name);
+        let goes_on = row.arity > before.parts.len() as u64;
+        let are_fit =
+            before.parts.iter().all(fit) && (!goes_on || old.def.parts_behind(before).all(fit));
         let same = earlier.len() as u64 == row.arity
             && earlier.iter().map(|name| new_name(name)).eq(later)
-            && earlier.iter().all(|name| fits(name));
+            && are_fit;
         row.name = after.name.to_string();
         same
     });
     rows
 }
 
-/// Whether values of one column are as those of another: a text may get longer.
-fn holds_alike(a: &selkie_catalog::ColumnInfo, b: &selkie_catalog::ColumnInfo) -> bool {
-    let longer = a.ty.kind == selkie_types::TypeKind::VarChar && a.ty.length <= b.ty.length;
+/// Whether values of one column are as those of another: a text may get longer. Compat: not in an
+/// engine that changes nothing in place.
+fn holds_alike(engine: &Personality, a: &ColumnInfo, b: &ColumnInfo) -> bool {
+    let may_grow = engine.statements.in_place && a.ty.kind == selkie_types::TypeKind::VarChar;
+    let longer = may_grow && a.ty.length <= b.ty.length;
     let length = if longer { b.ty.length } else { a.ty.length };
     selkie_types::SqlType { length, ..a.ty.clone() } == b.ty
 }

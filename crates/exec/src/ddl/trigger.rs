@@ -150,8 +150,8 @@ impl Ddl<'_> {
             before: create.timing == TriggerTiming::Before,
             event: event_word(create.event).to_owned(),
             order: 0,
-            head: text(create.head_span),
-            table_at: within(create.table.name.span, create.head_span),
+            head: text(create.head_span) + &text(create.gap_span),
+            table_at: within(create.on_span, create.head_span),
             body: text(create.body_span),
             context,
         }

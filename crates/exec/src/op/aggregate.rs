@@ -151,6 +151,14 @@ impl<'r> Aggregation<'r> {
 
 impl Operator for Aggregation<'_> {
     fn next(&mut self) -> SqlResult<Option<Batch>> {
+        let groups = self.next_groups()?;
+        let is_kept = !self.plan.groups.is_empty() && self.plan.strategy == AggregateStrategy::Hash;
+        Ok(if is_kept { self.env.count_kept(groups) } else { groups })
+    }
+}
+
+impl Aggregation<'_> {
+    fn next_groups(&mut self) -> SqlResult<Option<Batch>> {
         loop {
             let result = match self.result.take() {
                 Some(result) => result,

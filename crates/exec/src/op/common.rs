@@ -60,24 +60,28 @@ impl Operator for CommonScan<'_> {
         if self.replay.is_none() {
             self.replay = Some(Replay::new(self.rows()?));
         }
-        self.replay.as_mut().map_or(Ok(None), Replay::next)
+        let rows = self.replay.as_mut().map_or(Ok(None), Replay::next)?;
+        Ok(self.env.count_kept(rows))
     }
 }
 
 /// Rows of the previous round of a recursive common table.
-pub(super) struct WorkScan(Replay);
+pub(super) struct WorkScan<'r> {
+    env: Env<'r>,
+    rows: Replay,
+}
 
-impl WorkScan {
-    pub(super) fn open(env: Env<'_>, table: usize) -> SqlResult<Self> {
+impl<'r> WorkScan<'r> {
+    pub(super) fn open(env: Env<'r>, table: usize) -> SqlResult<Self> {
         let rows = env.rt.commons.round.borrow()[table].clone();
         let missing = || SqlError::internal("the rows of a recursive table are not there");
-        Ok(Self(Replay::new(rows.ok_or_else(missing)?)))
+        Ok(Self { env, rows: Replay::new(rows.ok_or_else(missing)?) })
     }
 }
 
-impl Operator for WorkScan {
+impl Operator for WorkScan<'_> {
     fn next(&mut self) -> SqlResult<Option<Batch>> {
-        self.0.next()
+        Ok(self.env.count_kept(self.rows.next()?))
     }
 }
 
@@ -99,6 +103,6 @@ impl Operator for Materialize<'_> {
         if let Some(mut input) = self.input.take() {
             self.rows = Replay::new(Arc::new(store(self.env, &mut *input)?));
         }
-        self.rows.next()
+        Ok(self.env.count_kept(self.rows.next()?))
     }
 }

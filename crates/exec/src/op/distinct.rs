@@ -193,13 +193,13 @@ impl Operator for Distinct<'_> {
     fn next(&mut self) -> SqlResult<Option<Batch>> {
         while let Some(batch) = self.read()? {
             if self.passes()? {
-                return Ok(Some(batch));
+                return Ok(self.env.count_kept(Some(batch)));
             }
             if let Some(new) = self.seen.keep_new(batch)? {
-                return Ok(Some(new));
+                return Ok(self.env.count_kept(Some(new)));
             }
             self.env.check()?;
         }
-        self.seen.next_rest()
+        Ok(self.env.count_kept(self.seen.next_rest()?))
     }
 }

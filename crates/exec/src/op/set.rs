@@ -35,7 +35,8 @@ impl Operator for Union<'_> {
             self.env.check()?;
             let Some(current) = &mut self.current else {
                 let Some(input) = self.inputs.next() else {
-                    return self.seen.as_mut().map_or(Ok(None), Seen::next_rest);
+                    let rest = self.seen.as_mut().map_or(Ok(None), Seen::next_rest)?;
+                    return Ok(self.env.count_kept(rest));
                 };
                 self.current = Some(open_node(self.env, input)?);
                 continue;
@@ -46,7 +47,7 @@ impl Operator for Union<'_> {
             };
             let Some(seen) = &mut self.seen else { return Ok(Some(batch)) };
             if let Some(new) = seen.keep_new(batch)? {
-                return Ok(Some(new));
+                return Ok(self.env.count_kept(Some(new)));
             }
         }
     }

@@ -69,6 +69,13 @@ impl<'r> Filtering<'r> {
 
 impl Operator for Filtering<'_> {
     fn next(&mut self) -> SqlResult<Option<Batch>> {
+        let found = self.next_found()?;
+        Ok(self.env.count_kept(found))
+    }
+}
+
+impl Filtering<'_> {
+    fn next_found(&mut self) -> SqlResult<Option<Batch>> {
         if let Some(rest) = &mut self.rest {
             return rest.next();
         }

@@ -1,6 +1,7 @@
 //! Sorts all rows by byte keys ([`super::key_sorter`]), or first by the heads of the keys
 //! ([`super::sort_head`]) if all rows fit into memory. Equal keys keep the input order.
 
+use selkie_expr::{Expr, ExprKind, SubqueryId};
 use selkie_plan::physical::{Access, Operator as Op, PlanNode, Sort as Plan, SortKey};
 use selkie_types::{Batch, ByteRows, Physical, SqlResult, SqlType};
 
@@ -22,6 +23,8 @@ pub(super) struct Sort<'r> {
     equals: Equals,
     /// Whether the rows are those of a range of an index.
     by_range: bool,
+    /// See [`keeps_values`].
+    keeps: bool,
     sorted: Option<SortedRows<'r>>,
 }
 
@@ -37,7 +40,31 @@ pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r
         }
     };
     let by_range = reads_range(&plan.input);
-    Ok(Box::new(Sort { env, input, keys: &plan.keys, equals, by_range, sorted: None }))
+    let keeps = keeps_values(env, &plan.keys);
+    Ok(Box::new(Sort { env, input, keys: &plan.keys, equals, by_range, keeps, sorted: None }))
+}
+
+/// Whether rows are sorted by values of expensive subqueries that differ from row to row. Compat:
+/// MariaDB keeps the rows with these values in a table; here the sort keeps them, and they count as
+/// if read from one.
+pub(super) fn keeps_values(env: Env<'_>, keys: &[SortKey]) -> bool {
+    let is_kept = |e: &Expr| {
+        matches!(&e.kind, ExprKind::Subquery(s)
+            if !(s.args.is_empty() && s.operands.is_empty()) && is_expensive(env, s.id))
+    };
+    keys.iter().any(|key| key.expr.any(&mut |e| is_kept(e)))
+}
+
+/// Whether a subquery is expected to read more rows than `expensive_subquery_limit`.
+fn is_expensive(env: Env<'_>, id: SubqueryId) -> bool {
+    let Some(plan) = env.rt.plan.subplans.get(id.0 as usize) else { return false };
+    let mut rows = 0.0;
+    plan.root.visit(&mut |node| {
+        if let Op::TableScan(scan) = &node.operator {
+            rows += scan.examined;
+        }
+    });
+    rows > env.rt.session.frame.settings.queries.expensive_subquery_rows as f64
 }
 
 /// Whether the rows of a node are those of a range of an index, for a status counter.
@@ -130,7 +157,11 @@ impl<'r> Sort<'r> {
     }
 
     fn tell(&self, rows: usize, memory: usize) {
-        bump(&self.env.counters().sort_rows, rows as u64);
+        let counters = self.env.counters();
+        bump(&counters.sort_rows, rows as u64);
+        if self.keeps {
+            bump(&counters.rows_tmp_read, rows as u64);
+        }
         if let Some(cell) = self.env.cell {
             cell.read(rows);
             cell.kept(memory);

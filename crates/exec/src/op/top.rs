@@ -7,7 +7,7 @@ use selkie_types::{Batch, ByteRows, SqlResult};
 use super::examined::unsorted;
 use super::key_sorter::{KeySorter, SortedRows};
 use super::limit::row_count;
-use super::sort::reads_range;
+use super::sort::{keeps_values, reads_range};
 use super::sort_head::Equals;
 use super::sort_key::{put_keys, sorted};
 use super::{BoxOperator, Operator, RowBuffer, open as open_node, sliced, source};
@@ -125,6 +125,9 @@ impl<'r> Top<'r> {
         }
         let counters = self.env.counters();
         bump(&counters.sort_rows, sorted as u64);
+        if keeps_values(self.env, &self.plan.keys) {
+            bump(&counters.rows_tmp_read, seen);
+        }
         let by_range = reads_range(&self.plan.input);
         bump(if by_range { &counters.sort_range } else { &counters.sort_scan }, 1);
         if let Some(cell) = self.env.cell {

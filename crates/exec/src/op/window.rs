@@ -93,7 +93,9 @@ impl<'r> Window<'r> {
                 Ok(())
             })?;
         }
-        bump(&self.env.counters().sort_rows, sorter.len() as u64);
+        let counters = self.env.counters();
+        bump(&counters.rows_tmp_read, sorter.len() as u64);
+        bump(&counters.sort_rows, sorter.len() as u64);
         Partitions::of(sorter.finish()?)
     }
 

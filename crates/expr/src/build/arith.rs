@@ -13,6 +13,7 @@ use crate::functions::arith as kernels;
 use crate::operator::{self, Arithmetic};
 use crate::refuse::{refuse_any, refuse_any_row, refuse_either, refuse_row, refuse_rows};
 use crate::result_type::{double_type, integer_type};
+use crate::text::display_length;
 use crate::union_type::byte_length;
 
 fn function_of(op: Arithmetic) -> &'static Function {
@@ -260,6 +261,7 @@ fn double(op: Arithmetic, mut args: Vec<Expr>, types: &TypeContext) -> SqlResult
         _ => 0,
     };
     let (a, b) = (fixed(&args[0]), fixed(&args[1]));
+    let dividend = args[0].ty.is_numeric().then(|| display_length(&args[0].ty));
     // Bit values are unsigned numbers too.
     let unsigned = args.iter().any(|e| e.ty.unsigned || e.ty.physical() == Physical::UInt);
     args.iter_mut().for_each(|e| {
@@ -272,13 +274,15 @@ fn double(op: Arithmetic, mut args: Vec<Expr>, types: &TypeContext) -> SqlResult
     }
     let decimals = match op {
         _ if a >= NOT_FIXED_DECIMALS || b >= NOT_FIXED_DECIMALS => NOT_FIXED_DECIMALS,
-        Multiply => (a + b).min(NOT_FIXED_DECIMALS),
         Divide => (a.max(b) + types.div_precision_increment).min(NOT_FIXED_DECIMALS),
         _ => a.max(b),
     };
     let mut ty = double_type(decimals);
     if let (Divide, Some(bytes)) = (op, bytes_of_text(&args[0])) {
         ty.length = ty.length.min(bytes.saturating_add(decimals.into()));
+    }
+    if let (Divide, Some(length)) = (op, dividend.filter(|_| decimals < NOT_FIXED_DECIMALS)) {
+        ty.length = ty.length.min(length.saturating_sub(a.into()).saturating_add(decimals.into()));
     }
     finish(op, args, ty, kernels::double_kernel(op), types)
 }
@@ -330,6 +334,7 @@ pub fn negate(mut e: Expr, types: &TypeContext) -> SqlResult<Expr> {
         }
         Numeric::Double => {
             let mut result = double_type(ty.decimals);
+            result.length = display_length(&ty).saturating_add(1);
             if let (Some(bytes), false) = (bytes_of_text(&binding.args[0]), is_constant) {
                 result.length = bytes.saturating_add(1);
             }

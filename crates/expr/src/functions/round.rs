@@ -9,7 +9,7 @@ use super::round_time::{self, Way};
 use crate::build::{self, Numeric, to_number};
 use crate::cast;
 use crate::context::TypeContext;
-use crate::expr::Expr;
+use crate::expr::{Expr, ExprKind};
 use crate::function::{Binding, Function};
 use crate::kernel::{DecimalOut, Frame, map, map_rows, write_rows};
 use crate::result_type::double_type;
@@ -73,7 +73,13 @@ fn bind(mut b: Binding<'_>, round: bool) -> SqlResult<Expr> {
         Numeric::Double => {
             let decimals = match places {
                 Some(p) => p.clamp(0, NOT_FIXED_DECIMALS.into()) as u8,
-                None => NOT_FIXED_DECIMALS,
+                // The number of places is unknown only until a parameter has its value.
+                None if b.args[1].is_constant()
+                    || matches!(b.args[1].kind, ExprKind::Parameter(_)) =>
+                {
+                    NOT_FIXED_DECIMALS
+                }
+                None => arg.decimals,
             };
             b.strict(double_type(decimals), doubles)
         }

@@ -422,8 +422,7 @@ pub(super) fn decimals(source: &Source<'_>) -> SqlResult<Arc<Column>> {
             ColumnData::DateTime(v) => v[at].to_decimal(),
             ColumnData::Bytes(_) => decimal_text(source, row)?,
         };
-        let quiet = matches!(column.data(), ColumnData::Double(_));
-        out.push(Some(fit_decimal(source, row, value, quiet)?));
+        out.push(Some(fit_decimal(source, row, value)?));
     }
     Ok(Arc::new(out.finish()))
 }
@@ -459,7 +458,7 @@ fn decimal_of_double(v: f64) -> Decimal {
     })
 }
 
-fn fit_decimal(source: &Source<'_>, row: usize, value: Decimal, quiet: bool) -> SqlResult<Decimal> {
+fn fit_decimal(source: &Source<'_>, row: usize, value: Decimal) -> SqlResult<Decimal> {
     let to = source.to();
     if to.unsigned && value.is_negative() {
         source.report.out_of_range(row)?;
@@ -468,7 +467,7 @@ fn fit_decimal(source: &Source<'_>, row: usize, value: Decimal, quiet: bool) -> 
     let (fitted, fit) = value.fit(to.length.clamp(1, 65) as u8, to.decimals);
     match fit {
         Fit::Clamped => source.report.out_of_range(row)?,
-        Fit::Rounded if !quiet => source.report.note(row),
+        Fit::Rounded => source.report.note(row),
         _ => {}
     }
     Ok(fitted)

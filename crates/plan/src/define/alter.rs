@@ -543,7 +543,18 @@ impl<'a> Draft<'a> {
         let engine = self.table.engine;
         engine::check_columns(engine, columns)?;
         let period = self.table.period.as_ref();
-        indexes::add_keys(self.context, engine, columns, &mut keys, specs, period)?;
+        let is_moved = engine.name != self.old.engine.name;
+        keys.iter()
+            .filter(|_| is_moved)
+            .try_for_each(|(def, _)| indexes::refuse_reserved(self.context, engine, &def.name))
+            .and_then(|()| {
+                indexes::add_keys(self.context, engine, columns, &mut keys, specs, period)
+            })
+            .inspect_err(|error| {
+                if is_moved {
+                    indexes::note_refused(self.context, engine, error);
+                }
+            })?;
         engine::check_nulls(engine, columns)?;
         let (before, first) = (self.old.def.indexes.first(), keys.first_mut());
         if let (Some(before), Some((first, _))) = (before, first)

@@ -86,7 +86,8 @@ fn table_of(
         period = period::of_elements(elements, &kind, &mut columns)?;
         engine::check_columns(engine, &columns)?;
         let specs = key_specs(elements)?;
-        indexes::add_keys(context, engine, &mut columns, &mut keys, specs, period.as_ref())?;
+        indexes::add_keys(context, engine, &mut columns, &mut keys, specs, period.as_ref())
+            .inspect_err(|error| indexes::note_refused(context, engine, error))?;
         indexes::number(&mut keys, 0);
         engine::check_nulls(engine, &columns)?;
     }
@@ -203,7 +204,8 @@ fn selected_table(
     let period = period::of_elements(elements, &table.kind, &mut columns)?;
     let (mut keys, specs) = (Vec::new(), key_specs(elements)?);
     engine::check_columns(table.engine, &columns)?;
-    indexes::add_keys(context, table.engine, &mut columns, &mut keys, specs, period.as_ref())?;
+    indexes::add_keys(context, table.engine, &mut columns, &mut keys, specs, period.as_ref())
+        .inspect_err(|error| indexes::note_refused(context, table.engine, error))?;
     indexes::number(&mut keys, 0);
     engine::check_nulls(table.engine, &columns)?;
     let (defs, indexes, fulltext) = fulltext::split(context, table.engine, keys, &[]);

@@ -8,7 +8,7 @@ use selkie_engine::{IndexDef, IndexId, IndexKind, IndexPart, Personality};
 use selkie_sql::ast;
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{
-    ER_BLOB_KEY_WITHOUT_LENGTH, ER_DUP_FIELDNAME, ER_DUP_INDEX, ER_DUP_KEYNAME,
+    ER_BLOB_KEY_WITHOUT_LENGTH, ER_DUP_FIELDNAME, ER_DUP_INDEX, ER_DUP_KEYNAME, ER_GET_ERRNO,
     ER_INVISIBLE_NOT_NULL_WITHOUT_DEFAULT, ER_KEY_COLUMN_DOES_NOT_EXIST, ER_KEY_PART_0,
     ER_MULTIPLE_PRI_KEY, ER_PK_INDEX_CANT_BE_IGNORED, ER_PRIMARY_CANT_HAVE_NULL,
     ER_TOO_LONG_INDEX_COMMENT, ER_TOO_LONG_KEY, ER_TOO_MANY_KEY_PARTS, ER_TOO_MANY_KEYS,
@@ -259,6 +259,38 @@ fn rank(columns: &[ColumnInfo], index: &IndexDef) -> [bool; 6] {
     [ordered, index.kind.is_primary(), unique, plain, plain && !nullable, plain && !cut]
 }
 
+/// Fails for the name of a key that the engine keeps for itself.
+pub(super) fn refuse_reserved(
+    context: &DefineContext<'_>,
+    engine: &Personality,
+    name: &str,
+) -> SqlResult<()> {
+    let Some(reserved) = engine.keys.reserved.filter(|own| name.eq_ignore_ascii_case(own)) else {
+        return Ok(());
+    };
+    let message = format!(
+        "Cannot Create Index with name '{reserved}'. The name is reserved for the system default \
+         primary index."
+    );
+    let warning = Condition::warning(&ER_WRONG_NAME_FOR_INDEX, &[&name]);
+    context.eval.push(Condition { message, ..warning });
+    Err(SqlError::new(&ER_WRONG_NAME_FOR_INDEX, &[&reserved]))
+}
+
+/// Notes that the engine has refused a name when it was to create the table. Compat: it says so
+/// with an error of its own.
+pub(super) fn note_refused(context: &DefineContext<'_>, engine: &Personality, error: &SqlError) {
+    let Some(reserved) = engine.keys.reserved else { return };
+    let refused = SqlError::new(&ER_WRONG_NAME_FOR_INDEX, &[&reserved]);
+    if error.code() == refused.code() && error.message() == refused.message() {
+        let args: [&dyn std::fmt::Display; 2] = [&WRONG_INDEX, &engine.name];
+        (context.after_error)(Condition::warning(&ER_GET_ERRNO, &args));
+    }
+}
+
+/// The number of an engine's error for an index that is not as it has to be.
+const WRONG_INDEX: u32 = 124;
+
 fn define(
     context: &DefineContext<'_>,
     limits: Limits,
@@ -301,16 +333,7 @@ fn define(
         }
         _ => key_name(columns, keys, spec, &parts)?,
     };
-    if limits.engine.keys.reserved.is_some_and(|reserved| name.eq_ignore_ascii_case(reserved)) {
-        let message = format!(
-            "Cannot Create Index with name '{}'. The name is reserved for the system default \
-             primary index.",
-            name.to_uppercase()
-        );
-        let warning = Condition::warning(&ER_WRONG_NAME_FOR_INDEX, &[&name]);
-        context.eval.push(Condition { message, ..warning });
-        return Err(SqlError::new(&ER_WRONG_NAME_FOR_INDEX, &[&name.to_uppercase()]));
-    }
+    refuse_reserved(context, limits.engine, &name)?;
     options::check_part(context, &spec.options.engine)?;
     let (given, most) = (spec.options.comment.as_deref(), options::COMMENT_MAX);
     let comment = options::fitted(context, given, most, &ER_TOO_LONG_INDEX_COMMENT, &name)?;

@@ -559,6 +559,10 @@ impl BackendSession for ExecutorSession {
         result.map(|_| ())
     }
 
+    fn fixed_micros(&self) -> Option<i64> {
+        self.session.frame.settings.timestamp_micros
+    }
+
     fn status(&self) -> SessionStatus {
         let settings = &self.session.frame.settings;
         let mut flags = Status::NONE;

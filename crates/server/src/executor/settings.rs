@@ -191,6 +191,7 @@ impl Values<'_> {
             },
             lanes: self.number(ids.selkie_lanes) as usize,
             max_sort_length: self.number(ids.max_sort_length) as usize,
+            expensive_subquery_rows: self.number(ids.expensive_subquery_limit),
             ceilings: self.ceilings(),
             max_recursive_iterations: self.number(ids.max_recursive_iterations),
             max_statement_micros: (self.vars.get(ids.max_statement_time).as_f64() * 1e6) as u64,

@@ -7,6 +7,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use selkie_catalog::quote_identifier;
+
 use super::{GeneralEntry, SlowEntry};
 use crate::variables::{Globals, VERSION, VERSION_COMMENT, ids};
 
@@ -95,7 +97,7 @@ impl LogFile {
         ));
         text.push_str(&entry.remarks);
         if self.told.1 != entry.schema {
-            text.push_str(&format!("use {};\n", entry.schema));
+            text.push_str(&format!("use {};\n", quote_identifier(&entry.schema)));
             self.told.1.clone_from(&entry.schema);
         }
         if entry.last_insert_id != 0 {

@@ -3,7 +3,7 @@
 //! Must not write; the parent module does.
 
 use std::sync::LazyLock;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use selkie_engine::Moment;
 use selkie_exec::{Outcome, kept_lines};
@@ -24,6 +24,7 @@ pub(crate) struct Stopwatch {
 /// growth means.
 const SIGNS: &[(&str, &str)] = &[
     ("Rows_read", ""),
+    ("Rows_tmp_read", ""),
     ("Rows_sent", ""),
     ("Bytes_sent", ""),
     ("Select_scan", "full_scan"),
@@ -34,6 +35,9 @@ const SIGNS: &[(&str, &str)] = &[
     ("Sort_priority_queue_sorts", "filesort_priority_queue"),
     ("Sort_merge_passes", "filesort_on_disk"),
 ];
+
+/// Counters that together are the rows a statement examined.
+const EXAMINED: [&str; 3] = ["Rows_read", "Rows_tmp_read", "Sort_rows"];
 
 /// Members of `log_slow_verbosity` that mean more lines in the file. The others have no meaning
 /// here: pages are not counted for each statement.
@@ -79,6 +83,17 @@ impl Stopwatch {
         Self { begun, before }
     }
 
+    /// Rows read from tables and from intermediate results, and rows read again in their order
+    /// after a sort.
+    fn examined(&self, shared: &Shared) -> u64 {
+        EXAMINED.iter().map(|name| self.growth_of(shared, name)).sum()
+    }
+
+    fn growth_of(&self, shared: &Shared, name: &str) -> u64 {
+        let at = SIGNS.iter().position(|(counter, _)| *counter == name);
+        at.map_or(0, |at| self.growth(shared, at))
+    }
+
     fn growth(&self, shared: &Shared, at: usize) -> u64 {
         let before = self.before.get(at).copied().unwrap_or(0);
         count(shared, at).saturating_sub(before)
@@ -88,10 +103,12 @@ impl Stopwatch {
 /// Facts about a statement that only the code that ran it knows.
 #[derive(Copy, Clone, Debug, Default)]
 pub(crate) struct Ran {
-    /// Rows it changed.
+    /// Rows it changed. Compat: none if it gave rows, also with RETURNING.
     pub(crate) affected: u64,
     /// The AUTO_INCREMENT value it generated.
     pub(crate) insert_id: u64,
+    /// The time that its session's clock stands at, in microseconds since 1970, if it was set.
+    pub(crate) fixed_micros: Option<i64>,
     /// Whether it is an administrative statement: ALTER, OPTIMIZE and the like.
     pub(crate) is_admin: bool,
 }
@@ -99,7 +116,9 @@ pub(crate) struct Ran {
 impl Ran {
     /// The facts in a statement's outcome.
     pub(crate) fn of(outcome: &Outcome) -> Self {
-        Self { affected: outcome.affected, insert_id: outcome.insert_id, is_admin: false }
+        let affected = if outcome.result_set { 0 } else { outcome.affected };
+        let fixed_micros = None;
+        Self { affected, fixed_micros, insert_id: outcome.insert_id, is_admin: false }
     }
 }
 
@@ -115,27 +134,27 @@ pub(crate) fn log_slow(shared: &Shared, watch: &Stopwatch, text: &[u8], ran: Ran
     if micros <= habits.long_query_micros && !unindexed {
         return;
     }
-    let examined = watch.growth(shared, 0);
+    let examined = watch.examined(shared);
     shared.handle.counters.bump(counter().slow_queries);
     let globals = &shared.server.globals;
     let wanted = globals.get(ids().slow_query_log).as_bool()
         && shared.var(ids().slow_query_log).as_bool()
         && examined >= shared.var(ids().min_examined_row_limit).as_u64()
-        && passes_filter(shared, watch)
+        && passes_filter(shared, watch, unindexed.then_some("not_using_index"))
         && (!ran.is_admin || shared.var(ids().log_slow_admin_statements).as_bool())
         && is_drawn(shared);
     if !wanted {
         return;
     }
     let entry = SlowEntry {
-        at: SystemTime::now().checked_sub(spent).unwrap_or(SystemTime::UNIX_EPOCH),
+        at: begin(spent, ran.fixed_micros),
         user_host: user_host(shared),
         query_micros: micros,
         lock_micros: 0,
-        rows_sent: watch.growth(shared, 1),
+        rows_sent: watch.growth_of(shared, "Rows_sent"),
         rows_examined: examined,
         rows_affected: ran.affected,
-        bytes_sent: watch.growth(shared, 2),
+        bytes_sent: watch.growth_of(shared, "Bytes_sent"),
         schema: shared.handle.schema().unwrap_or_default(),
         last_insert_id: 0,
         insert_id: ran.insert_id,
@@ -158,6 +177,16 @@ pub(crate) fn log_slow(shared: &Shared, watch: &Stopwatch, text: &[u8], ran: Ran
     }
 }
 
+/// When a statement began, by its session's clock.
+fn begin(spent: Duration, fixed_micros: Option<i64>) -> SystemTime {
+    let fixed = fixed_micros.map(|micros| Duration::from_micros(micros.max(0) as u64));
+    let at = match fixed {
+        Some(since) => SystemTime::UNIX_EPOCH.checked_add(since),
+        None => SystemTime::now().checked_sub(spent),
+    };
+    at.unwrap_or(SystemTime::UNIX_EPOCH)
+}
+
 /// The lines that `log_slow_verbosity` asks for.
 fn remarks(shared: &Shared, watch: &Stopwatch, plan: &[String]) -> String {
     let wanted = Verbosity::of(shared.var(ids().log_slow_verbosity).as_u64());
@@ -167,7 +196,9 @@ fn remarks(shared: &Shared, watch: &Stopwatch, plan: &[String]) -> String {
         if at.is_some_and(|at| watch.growth(shared, at) > 0) { "Yes" } else { "No" }
     };
     // Compat: a statement without a plan has no such lines.
-    if wanted.query_plan && SIGNS[3..].iter().any(|(_, member)| grew(member) == "Yes") {
+    if wanted.query_plan
+        && SIGNS.iter().any(|(_, member)| !member.is_empty() && grew(member) == "Yes")
+    {
         text.push_str(&format!(
             "# Full_scan: {}  Full_join: {}  Tmp_table: {}  Tmp_table_on_disk: {}\n\
              # Filesort: {}  Filesort_on_disk: {}  Merge_passes: {}  Priority_queue: {}\n",
@@ -177,7 +208,7 @@ fn remarks(shared: &Shared, watch: &Stopwatch, plan: &[String]) -> String {
             grew("tmp_table_on_disk"),
             grew("filesort"),
             grew("filesort_on_disk"),
-            watch.growth(shared, SIGNS.len() - 1),
+            watch.growth_of(shared, "Sort_merge_passes"),
             grew("filesort_priority_queue"),
         ));
     }
@@ -192,17 +223,18 @@ fn remarks(shared: &Shared, watch: &Stopwatch, plan: &[String]) -> String {
 /// Whether the statement did a scan. With `log_queries_not_using_indexes` that is enough, however
 /// short it was.
 fn uses_no_index(shared: &Shared, watch: &Stopwatch) -> bool {
-    watch.growth(shared, 3) > 0 || watch.growth(shared, 4) > 0
+    ["Select_scan", "Select_full_join"].iter().any(|name| watch.growth_of(shared, name) > 0)
 }
 
 /// Compat: every statement counts as a miss of the query cache, which the filter contains by
-/// default.
-fn passes_filter(shared: &Shared, watch: &Stopwatch) -> bool {
+/// default. `more` is a member that is true besides those of the counters.
+fn passes_filter(shared: &Shared, watch: &Stopwatch, more: Option<&str>) -> bool {
     let filter = shared.var(ids().log_slow_filter).as_u64();
     let def = crate::variables::registry().def(ids().log_slow_filter);
     let member = |name: &str| def.names.iter().position(|n| *n == name).map_or(0, |at| 1u64 << at);
     let seen = (0..SIGNS.len()).filter(|at| watch.growth(shared, *at) > 0);
     let seen = seen.fold(member("query_cache_miss"), |all, at| all | member(SIGNS[at].1));
+    let seen = seen | more.map_or(0, member);
     filter == 0 || filter & seen != 0
 }
 

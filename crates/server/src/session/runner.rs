@@ -94,7 +94,8 @@ impl<S: BackendSession> Runner<'_, S> {
             let done = Done { result, warnings: status.warnings, text };
             recorder.end(&shared.handle.counters, Some(done));
         }
-        log_slow(shared, &watch, text, ran);
+        let fixed_micros = backend.fixed_micros();
+        log_slow(shared, &watch, text, Ran { fixed_micros, ..ran });
         answered
     }
 }

@@ -31,7 +31,7 @@ ids! {
     collation_server completion_type connect_timeout datadir default_master_connection
     default_password_lifetime default_regex_flags default_storage_engine
     default_tmp_storage_engine default_week_format disconnect_on_expired_password
-    div_precision_increment enforce_storage_engine error_count event_scheduler expire_logs_days
+    div_precision_increment enforce_storage_engine error_count event_scheduler expensive_subquery_limit expire_logs_days
     explicit_defaults_for_timestamp external_user extra_max_connections extra_port
     foreign_key_checks general_log general_log_file group_concat_max_len gtid_binlog_state
     gtid_domain_id gtid_ignore_duplicates gtid_seq_no gtid_slave_pos gtid_strict_mode hostname identity in_transaction

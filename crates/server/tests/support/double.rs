@@ -165,6 +165,10 @@ impl BackendSession for DoubleSession {
         Ok(())
     }
 
+    fn fixed_micros(&self) -> Option<i64> {
+        None
+    }
+
     fn status(&self) -> SessionStatus {
         SessionStatus { flags: Status::AUTOCOMMIT, ..self.status }
     }

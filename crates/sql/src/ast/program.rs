@@ -179,6 +179,10 @@ pub struct CreateTrigger {
     pub body_span: Span,
     /// The text up to the order clause, without DEFINER.
     pub head_span: Span,
+    /// Its part from ON up to FOR.
+    pub on_span: Span,
+    /// The text between the order clause and the body.
+    pub gap_span: Span,
 }
 
 /// Time at which a trigger runs.

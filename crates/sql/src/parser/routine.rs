@@ -206,8 +206,10 @@ impl Parser<'_> {
             Kw::UPDATE => TriggerEvent::Update,
             _ => TriggerEvent::Delete,
         };
+        let on = self.tok.start;
         self.expect(Kw::ON)?;
         let table = self.table_name()?;
+        let on_span = Span::new(on, self.tok.start);
         self.expect_all(&[Kw::FOR, Kw::EACH, Kw::ROW])?;
         let head_span = self.span_from(start);
         let mut order = None;
@@ -215,6 +217,7 @@ impl Parser<'_> {
             order = Some((word == Kw::PRECEDES, self.ident()?));
         }
         let start = self.tok.start;
+        let gap_span = Span::new(self.prev_end, start);
         let scope = Scope::new(Kind::Trigger(timing, event));
         let (body, scope) = self.program(scope, |p| Ok(vec![p.nested_step()?]))?;
         let body_span = self.span_from(start);
@@ -231,6 +234,8 @@ impl Parser<'_> {
             body,
             body_span,
             head_span,
+            on_span,
+            gap_span,
         })))
     }
 }

@@ -81,8 +81,11 @@ impl Decimal {
             let rest = Rest::Garbage;
             return ParsedDecimal { value, rest, consumed: 0, overflow: false, truncated: false };
         }
+        let mantissa_end = at;
         let (exponent, at) = exponent_from(text, at);
         let mut parsed = assemble(&collected, collected.exponent.saturating_add(exponent));
+        // Compat: such an exponent makes the number zero without a word.
+        parsed.truncated &= exponent > LEAST_EXPONENT || !is_below_all(text, mantissa_end);
         if negative {
             parsed.value = -parsed.value;
         }
@@ -100,6 +103,9 @@ fn digits_from(text: &[u8], mut at: usize, to: &mut Collected, after_point: bool
     at
 }
 
+/// The least exponent that is told from others; those below it have the same effect.
+const LEAST_EXPONENT: i64 = -1_000_000_000;
+
 /// Value and end of an exponent with digits; `1e` and `1e+` have none and end before the `e`.
 fn exponent_from(text: &[u8], at: usize) -> (i64, usize) {
     if !matches!(text.get(at), Some(b'e' | b'E')) {
@@ -112,10 +118,23 @@ fn exponent_from(text: &[u8], at: usize) -> (i64, usize) {
     let mut end = first;
     let mut value = 0i64;
     while let Some(b) = text.get(end).filter(|b| b.is_ascii_digit()) {
-        value = (value * 10 + i64::from(b - b'0')).min(1_000_000_000);
+        value = (value * 10 + i64::from(b - b'0')).min(-LEAST_EXPONENT);
         end += 1;
     }
     if end == first { (0, at) } else { (if negative { -value } else { value }, end) }
+}
+
+/// Whether the exponent that begins at `at` is below all of 64 bits.
+fn is_below_all(text: &[u8], at: usize) -> bool {
+    let Some((b'e' | b'E', exponent)) = text.get(at..).and_then(|rest| rest.split_first()) else {
+        return false;
+    };
+    let exponent = &exponent[crate::number::skip_spaces(exponent, 0)..];
+    let Some((b'-', digits)) = exponent.split_first() else { return false };
+    let digits = digits.iter().take_while(|b| b.is_ascii_digit());
+    let value =
+        digits.fold(0u128, |all, b| all.saturating_mul(10).saturating_add(u128::from(b - b'0')));
+    value > 1 << 63
 }
 
 fn assemble(collected: &Collected, exponent: i64) -> ParsedDecimal {

@@ -110,6 +110,7 @@ fn handler_error(errno: i32) -> Option<&'static str> {
         120 => "Didn't find the key on read or update",
         121 => "Duplicate key on write or update",
         122 => "Internal (unspecified) error in handler",
+        124 => "Wrong index given to a function",
         126 => "Index is corrupted",
         127 => "Record file is crashed",
         128 => "Out of memory in engine",

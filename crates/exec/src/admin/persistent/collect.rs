@@ -9,7 +9,7 @@ use std::sync::Arc;
 use selkie_catalog::TableInfo;
 use selkie_engine::{RowSet, Scan};
 use selkie_expr::EvalContext;
-use selkie_types::{BATCH_ROWS, Batch, ByteRows, Column, ColumnData, SqlResult, SqlType};
+use selkie_types::{BATCH_ROWS, Batch, ByteRows, Column, ColumnData, Decimal, SqlResult, SqlType};
 
 use crate::op::{RowBuffer, put_key, sorted};
 use crate::query::execution::Execution;
@@ -20,32 +20,38 @@ use crate::state::error::{corrupt, from_engine};
 /// Bytes of a column's values that are kept whole.
 const MOST_BYTES: usize = 256 << 20;
 
-/// Share of the rows to be read, as `analyze_sample_percentage` says.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Sample {
-    /// All rows.
-    All,
-    /// One of so many rows.
-    OneOf(u64),
+/// The rows that are looked at: each with the same probability. Compat: the numbers drawn are those
+/// of the session's `RAND()`, one for each row, so they can be repeated.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sample {
+    /// Probability of a row.
+    fraction: f64,
+    /// State of the generator before the first row.
+    seeds: (u32, u32),
 }
 
 impl Sample {
     /// Of a percentage, 0 to 100, and the number of rows. With 0 the server decides: a large table
-    /// is not read whole.
-    pub(super) fn of(percentage: f64, rows: u64) -> Self {
+    /// is not looked at as a whole.
+    pub(super) fn new(percentage: f64, rows: u64, seeds: (u32, u32)) -> Self {
         const WHOLE: u64 = 50_000;
-        let step = match percentage {
-            p if p <= 0.0 => rows / WHOLE,
-            p => (100.0 / p).round() as u64,
+        let all = rows as f64;
+        let fraction = match percentage {
+            p if p > 0.0 => p / 100.0,
+            _ if rows < WHOLE => 1.0,
+            _ => (WHOLE as f64 + 4096.0 * (200.0 * all).ln()) / all,
         };
-        if step > 1 { Self::OneOf(step) } else { Self::All }
+        Self { fraction: fraction.min(1.0), seeds }
     }
 
-    fn step(self) -> u64 {
-        match self {
-            Self::All => 1,
-            Self::OneOf(step) => step,
-        }
+    /// Draws for all rows. Returns the number of rows of the table as the sample tells it.
+    pub(super) fn rows(&self, eval: &EvalContext<'_>, rows: u64) -> u64 {
+        let chosen = (0..rows).filter(|_| self.draw(eval)).count();
+        if self.fraction < 1.0 { (chosen as f64 / self.fraction) as u64 } else { rows }
+    }
+
+    fn draw(&self, eval: &EvalContext<'_>) -> bool {
+        eval.random() <= self.fraction
     }
 }
 
@@ -57,8 +63,8 @@ pub(super) struct Sorted {
     pub(super) nulls: u64,
     /// Bytes of the values that are not NULL, if they vary.
     pub(super) bytes: u64,
-    /// One of so many values was looked at.
-    pub(super) step: u64,
+    /// The part of the rows that was looked at.
+    pub(super) fraction: f64,
     /// The different values, each once, ascending.
     pub(super) values: Column,
     /// Number of rows of each, of those looked at.
@@ -66,19 +72,30 @@ pub(super) struct Sorted {
 }
 
 impl Sorted {
-    /// Values that are not NULL for each different value, as a numerator and a denominator. Of a
-    /// sample, values met once stand for others that were not met.
-    pub(super) fn frequency(&self) -> (u64, u64) {
-        let (values, different) = (self.rows - self.nulls, self.counts.len() as u64);
-        if self.step == 1 || values == 0 {
-            return (values, different);
+    /// Rows for each different value, to four decimals. Of a sample, values met once stand for
+    /// others that were not met. Compat: NULL is one of the values then.
+    pub(super) fn frequency(&self) -> Decimal {
+        let different = self.counts.len() as u64;
+        if self.fraction > ENOUGH {
+            return ratio(self.rows - self.nulls, different);
         }
-        let seen: u64 = self.counts.iter().sum();
-        let once = self.counts.iter().filter(|count| **count == 1).count() as f64;
-        let (n, d, all) = (seen as f64, different as f64, (seen * self.step) as f64);
-        let estimate = n * d / (n - once + once * n / all);
-        (seen * self.step, estimate.clamp(d, all).round() as u64)
+        let once = self.counts.iter().filter(|count| **count == 1).count() as u64;
+        let once = (once + u64::from(self.nulls == 1)) as f64;
+        let different = (different + u64::from(self.nulls > 0)) as f64;
+        let rows = self.rows as f64;
+        let estimate = different / (1.0 - (1.0 - self.fraction) * once / rows);
+        let frequency = (self.rows - self.nulls) as f64 / self.fraction / estimate;
+        Decimal::from_f64(frequency.max(1.0)).unwrap_or(Decimal::from(1i64)).round(4)
     }
+}
+
+/// The part of the rows from which on a sample is as good as all of them.
+const ENOUGH: f64 = 0.8;
+
+/// `value / of` to four decimals, rounded half up.
+pub(super) fn ratio(value: u64, of: u64) -> Decimal {
+    let (value, of) = (i128::from(value), i128::from(of.max(1)));
+    Decimal::from_i128((value * 20_000 + of) / (2 * of), 4)
 }
 
 /// Number of rows of a table.
@@ -118,20 +135,19 @@ pub(super) fn column(
     execution: &Execution<'_>,
     table: &TableInfo,
     at: usize,
-    sample: Sample,
+    (eval, sample): (&EvalContext<'_>, Sample),
 ) -> SqlResult<Sorted> {
     let layout = &table.def.layout;
     let mut found = Found::default();
-    let (mut seen, step) = (0u64, sample.step());
+    eval.seed_random(sample.seeds.0, sample.seeds.1);
     let scan = Scan { fixed_only: layout.is_fixed(at), ..Scan::default() };
     each_batch(execution, table, &scan, |set| {
         let values = layout.decode(&set.rows, at).map_err(corrupt)?;
-        let is_chosen = |row: &u32| (seen + u64::from(*row)).is_multiple_of(step);
-        let chosen: Vec<u32> = (0..values.len() as u32).filter(is_chosen).collect();
-        seen += values.len() as u64;
+        let rows = 0..values.len() as u32;
+        let chosen: Vec<u32> = rows.filter(|_| sample.draw(eval)).collect();
         found.add(&values, &chosen)
     })?;
-    found.sorted(&table.columns[at].ty, step)
+    found.sorted(&table.columns[at].ty, sample.fraction)
 }
 
 /// Values of a column as far as it is read.
@@ -192,7 +208,7 @@ impl Found {
         self.kept.append(&Batch::new(vec![column], half.len()))
     }
 
-    fn sorted(self, ty: &SqlType, step: u64) -> SqlResult<Sorted> {
+    fn sorted(self, ty: &SqlType, fraction: f64) -> SqlResult<Sorted> {
         let Self { rows, nulls, bytes, thinned, kept, .. } = self;
         let empty = || Arc::new(Column::nulls(ty.physical(), 0, 0));
         let values = kept.batch().columns().first().cloned().unwrap_or_else(empty);
@@ -215,8 +231,8 @@ impl Found {
             }
             last = Some(key);
         }
-        let step = step * thinned;
-        Ok(Sorted { rows, nulls, bytes, step, values: values.gather(&firsts), counts })
+        let fraction = fraction / thinned as f64;
+        Ok(Sorted { rows, nulls, bytes, fraction, values: values.gather(&firsts), counts })
     }
 }
 

@@ -106,6 +106,8 @@ counters! {
     sort_merge_passes = "Sort_merge_passes",
     /// Rows read from tables.
     rows_read = "Rows_read",
+    /// Rows of results in between that were kept as a whole: groups, distinct rows, common tables.
+    rows_tmp_read = "Rows_tmp_read",
     /// Rows sent to the client.
     rows_sent = "Rows_sent",
     /// Queries without rows, also those of programs.

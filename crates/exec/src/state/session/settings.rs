@@ -148,6 +148,8 @@ pub struct Queries {
     pub lanes: usize,
     /// `max_sort_length`.
     pub max_sort_length: usize,
+    /// `expensive_subquery_limit`: rows from which on a subquery is expensive.
+    pub expensive_subquery_rows: u64,
     /// Most bytes of operators in memory.
     pub ceilings: Ceilings,
     /// `max_recursive_iterations`.
@@ -274,6 +276,7 @@ impl Default for Queries {
             columns: UseColumns::On,
             lanes: 1,
             max_sort_length: 1024,
+            expensive_subquery_rows: 100,
             ceilings: Ceilings::NONE,
             max_recursive_iterations: 1000,
             max_statement_micros: 0,

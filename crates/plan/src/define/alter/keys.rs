@@ -7,7 +7,7 @@ use selkie_types::error::catalogue::{ER_DUP_KEYNAME, ER_KEY_DOES_NOT_EXISTS, ER_
 use selkie_types::{Condition, SqlError, SqlResult};
 
 use super::{Draft, DraftKey};
-use crate::define::indexes::KeySpec;
+use crate::define::indexes::{KeySpec, refuse_reserved};
 
 impl<'a> Draft<'a> {
     /// The key that had this name before the statement.
@@ -87,9 +87,11 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Fails if a key was renamed to the name of another. Renamed keys may take each other's names.
+    /// Fails if a key was renamed to the name of another, or to one that the engine keeps for
+    /// itself. Renamed keys may take each other's names.
     pub(super) fn check_renamed_keys(&self) -> SqlResult<()> {
         for (at, key) in self.keys.iter().enumerate().filter(|(_, key)| key.renamed) {
+            refuse_reserved(self.context, self.table.engine, &key.def.name)?;
             let is_same = |other: &DraftKey| identifier_eq(&other.def.name, &key.def.name);
             let mut others = self.keys[..at].iter().chain(&self.keys[at + 1..]);
             if others.any(is_same) {

@@ -1,0 +1,11 @@
+SET sql_mode = ORACLE;
+CREATE TABLE t (a BLOB(65535), b BLOB, c BLOB(100), d CLOB, e TEXT, f BLOB(65535) DEFAULT 'x');
+SHOW CREATE TABLE t;
+SHOW COLUMNS FROM t;
+SELECT column_name, data_type, column_type FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 't';
+CREATE FUNCTION f(p BLOB(65535)) RETURN BLOB(65535) AS BEGIN RETURN p; END;
+SELECT parameter_name, dtd_identifier FROM information_schema.parameters WHERE specific_schema = DATABASE() AND ordinal_position > 0;
+SET sql_mode = DEFAULT;
+SHOW CREATE TABLE t;
+SHOW COLUMNS FROM t;
+SELECT column_name, data_type, column_type FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 't';
