@@ -17,7 +17,8 @@ use std::time::Duration;
 const CLOSABLE: &str = "data.";
 /// Pauses between attempts to open a file while the process has no free descriptor.
 const PAUSE: Duration = Duration::from_millis(10);
-const PAUSES: usize = 1000;
+/// Attempts before the error is given.
+const ATTEMPTS: usize = 1000;
 
 /// The disk.
 pub(crate) struct BoundedDisk {
@@ -125,7 +126,7 @@ impl Opened {
     /// Runs `open` again as long as the process has no free descriptor: sessions and sorts give
     /// theirs back, while a failed write of a page would end the process.
     fn retried<T>(&self, open: impl Fn() -> io::Result<T>) -> io::Result<T> {
-        for _ in 0..PAUSES {
+        for _ in 0..ATTEMPTS {
             match open() {
                 Err(e) if is_out_of_descriptors(&e) => {
                     if !self.close_one() {
@@ -287,51 +288,6 @@ impl File for ClosableFile {
 mod tests {
     use super::*;
     use crate::disk::sim::SimDisk;
-    use std::sync::atomic::AtomicUsize;
-
-    /// A disk that has no free descriptor for as many calls as asked.
-    struct Exhausted(SimDisk, AtomicUsize);
-
-    impl Exhausted {
-        fn check(&self) -> io::Result<()> {
-            let left =
-                self.1.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1));
-            match left {
-                Ok(_) => Err(rustix::io::Errno::MFILE.into()),
-                Err(_) => Ok(()),
-            }
-        }
-    }
-
-    impl Disk for Exhausted {
-        fn open(&self, name: &str, access: Access) -> io::Result<Arc<dyn File>> {
-            self.check().and_then(|()| self.0.open(name, access))
-        }
-
-        fn create(&self, name: &str, access: Access) -> io::Result<Arc<dyn File>> {
-            self.check().and_then(|()| self.0.create(name, access))
-        }
-
-        fn list(&self) -> io::Result<Vec<String>> {
-            self.0.list()
-        }
-
-        fn remove(&self, name: &str) -> io::Result<()> {
-            self.0.remove(name)
-        }
-
-        fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-            self.0.rename(from, to)
-        }
-
-        fn sync_dir(&self) -> io::Result<()> {
-            self.0.sync_dir()
-        }
-
-        fn fatal(&self, what: &str) -> ! {
-            self.0.fatal(what)
-        }
-    }
 
     fn files(disk: &BoundedDisk, count: u8) -> Vec<Arc<dyn File>> {
         (0..count)
@@ -396,13 +352,13 @@ mod tests {
 
     #[test]
     fn files_are_closed_while_there_are_no_descriptors() {
-        let exhausted = Arc::new(Exhausted(SimDisk::new(1), AtomicUsize::new(0)));
-        let disk = BoundedDisk::new(exhausted.clone(), 100);
+        let below = SimDisk::new(1);
+        let disk = BoundedDisk::new(Arc::new(below.clone()), 100);
         let files = files(&disk, 10);
-        exhausted.1.store(4, Ordering::Relaxed);
+        below.refuse_opens(4);
         disk.create("log.1", Access::Direct).expect("after four files were closed");
         assert_eq!(disk.open_files(), 6);
-        exhausted.1.store(20, Ordering::Relaxed);
+        below.refuse_opens(20);
         disk.create("log.2", Access::Direct).expect("after pauses");
         assert_eq!(disk.open_files(), 0);
         assert_eq!(files.iter().map(first).collect::<Vec<_>>(), (0..10).collect::<Vec<u8>>());

@@ -208,6 +208,7 @@ struct State {
     down: bool,
     rng: Rng,
     seed: u64,
+    opens_refused: u64,
 }
 
 /// The simulated disk. Clones share it.
@@ -240,12 +241,18 @@ impl SimDisk {
             down: false,
             rng: Rng::new(seed),
             seed,
+            opens_refused: 0,
         })))
     }
 
     /// The seed that it was made with.
     pub(crate) fn seed(&self) -> u64 {
         self.0.lock().seed
+    }
+
+    /// Refuses the next `n` calls that open or create a file: the process has no free descriptor.
+    pub(crate) fn refuse_opens(&self, n: u64) {
+        self.0.lock().opens_refused = n;
     }
 
     /// Crashes at the `n`-th mutating call from now.
@@ -434,6 +441,17 @@ impl State {
         more == 0 || self.capacity.is_none_or(|c| self.used() + more <= c)
     }
 
+    /// Takes a descriptor for a file.
+    fn descriptor(&mut self) -> io::Result<()> {
+        match self.opens_refused.checked_sub(1) {
+            Some(left) => {
+                self.opens_refused = left;
+                Err(rustix::io::Errno::MFILE.into())
+            }
+            None => Ok(()),
+        }
+    }
+
     fn directory(&mut self, change: DirChange) -> io::Result<()> {
         match self.step() {
             Step::Done => {
@@ -456,12 +474,14 @@ impl State {
 impl Disk for SimDisk {
     fn open(&self, name: &str, access: Access) -> io::Result<Arc<dyn File>> {
         self.down()?;
+        self.0.lock().descriptor()?;
         let inode = self.0.lock().names.get(name).cloned().ok_or(io::ErrorKind::NotFound)?;
         Ok(Arc::new(SimFile { disk: self.clone(), inode, access }))
     }
 
     fn create(&self, name: &str, access: Access) -> io::Result<Arc<dyn File>> {
         let mut state = self.0.lock();
+        state.descriptor()?;
         if state.names.contains_key(name) {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
