@@ -111,7 +111,7 @@ fn enum_text(source: &Source<'_>, members: &Members, row: usize) -> SqlResult<u6
     if let Some(at) = members.find(&stored(source, &text)) {
         return Ok(at as u64 + 1);
     }
-    // Compat: spaces behind a number are ignored, those before it are not.
+    // Compat: spaces around a number are ignored, no other blanks behind it.
     let number = parse_integer(Charset::Utf8mb4.trim_spaces_end(&text));
     if number.rest == Rest::None && (1..=members.names.len() as i128).contains(&number.value) {
         return Ok(number.value as u64);
