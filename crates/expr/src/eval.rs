@@ -90,6 +90,16 @@ impl Expr {
         }
     }
 
+    /// The value of an expression without columns as a number of rows. Compat: 0 if it is NULL or
+    /// negative.
+    pub fn eval_count(&self, ctx: &EvalContext<'_>) -> SqlResult<u64> {
+        Ok(match self.eval_value(ctx)? {
+            Value::UInt(n) => n,
+            Value::Int(n) => n.max(0) as u64,
+            _ => 0,
+        })
+    }
+
     /// The rows for which the expression is true.
     pub fn eval_filter(&self, ctx: &EvalContext<'_>, batch: &Batch) -> SqlResult<Bitmap> {
         filter::eval(self, ctx, batch)

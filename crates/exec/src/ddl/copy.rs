@@ -286,8 +286,8 @@ impl Copy<'_> {
             return Ok(bad);
         }
         let batch = Batch::new(columns.to_vec(), rows);
-        let truths = self.checks.iter().map(|(_, e)| e.eval(self.eval, &batch));
         let raised = self.eval.raised();
+        let truths = self.checks.iter().map(|(_, e)| e.eval(self.eval, &batch));
         let truths = truths.collect::<SqlResult<Vec<_>>>()?;
         self.refuse_warnings(raised)?;
         // Compat: a row of history need not satisfy a CHECK.

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
+use selkie_expr::Expr;
 use selkie_expr::aggregate::Aggregate;
-use selkie_expr::{Expr, ExprKind};
 use selkie_plan::physical::{Limit as Plan, Operator as Op, PlanNode, SortKey};
 use selkie_types::error::catalogue::{
     ER_INVALID_VALUE_TO_LIMIT, ER_SUBQUERY_NO_1_ROW, ER_WRONG_ARGUMENTS,
@@ -20,11 +20,7 @@ use crate::state::columns::scale_of;
 pub(crate) fn row_count(env: Env<'_>, e: Option<&Expr>) -> SqlResult<Option<u64>> {
     let Some(e) = e else { return Ok(None) };
     refuse_negative(env, e)?;
-    Ok(Some(match e.eval_value(env.eval)? {
-        Value::UInt(n) => n,
-        Value::Int(n) => n.max(0) as u64,
-        _ => 0,
-    }))
+    Ok(Some(e.eval_count(env.eval)?))
 }
 
 /// Compat: EXECUTE refuses a negative placeholder in LIMIT. A negative variable of a program, or a
@@ -52,11 +48,7 @@ fn refuse_negative(env: Env<'_>, e: &Expr) -> SqlResult<()> {
 pub(super) fn check_aggregates(env: Env<'_>, aggregates: &[Aggregate]) -> SqlResult<()> {
     let limits = aggregates.iter().filter_map(|aggregate| aggregate.limit.as_deref());
     for e in limits.flat_map(|(offset, count)| [offset, count]) {
-        let parameter = match &e.kind {
-            ExprKind::Call(call) if call.function.is_implicit() => &call.args[0],
-            _ => e,
-        };
-        if matches!(parameter.kind, ExprKind::Parameter(_)) && !parameter.ty.is_integer() {
+        if e.parameter_within().is_some_and(|parameter| !parameter.ty.is_integer()) {
             return Err(SqlError::new(&ER_INVALID_VALUE_TO_LIMIT, &[]));
         }
         refuse_negative(env, e)?;

@@ -137,23 +137,23 @@ impl GroupConcat {
         });
     }
 
-    /// The numbers of rows left out and taken. Compat: a variable without a value is 0.
+    /// The numbers of rows of each group that are left out and taken.
     fn limits(&self, ctx: &EvalContext<'_>) -> SqlResult<(usize, usize)> {
         let Some(limit) = self.limit.as_deref() else { return Ok((0, usize::MAX)) };
         let number = |e: &Expr| -> SqlResult<usize> {
-            Ok(match e.eval_value(ctx)? {
-                Value::UInt(n) => usize::try_from(n).unwrap_or(usize::MAX),
-                Value::Int(n) => usize::try_from(n).unwrap_or(0),
-                _ => 0,
-            })
+            Ok(usize::try_from(e.eval_count(ctx)?).unwrap_or(usize::MAX))
         };
         Ok((number(&limit.0)?, number(&limit.1)?))
     }
 
-    fn finish_group(&mut self, at: usize, ctx: &EvalContext<'_>) -> SqlResult<Option<Vec<u8>>> {
+    fn finish_group(
+        &mut self,
+        at: usize,
+        (offset, count): (usize, usize),
+        ctx: &EvalContext<'_>,
+    ) -> SqlResult<Option<Vec<u8>>> {
         let mut group = std::mem::take(&mut self.groups[at]);
         interruptible(|| self.sort(&mut group.rows))?;
-        let (offset, count) = self.limits(ctx)?;
         let rows = std::mem::take(&mut group.rows);
         for row in rows.iter().skip(offset).take(count) {
             spend(row.text.len())?;
@@ -273,8 +273,9 @@ impl State for GroupConcat {
 
     fn finish(&mut self, ctx: &EvalContext<'_>) -> SqlResult<Column> {
         let mut out = BytesOut::new(self.groups.len());
+        let limits = self.limits(ctx)?;
         for at in 0..self.groups.len() {
-            out.push(self.finish_group(at, ctx)?.as_deref());
+            out.push(self.finish_group(at, limits, ctx)?.as_deref());
         }
         Ok(out.finish())
     }

@@ -302,14 +302,19 @@ impl Expr {
         }
     }
 
-    /// The slot of a parameter; implicit conversions around it are ignored.
+    /// The parameter that this is, or that it converts implicitly.
+    pub fn parameter_within(&self) -> Option<&Self> {
+        let inner = match &self.kind {
+            ExprKind::Call(call) if call.function.is_implicit() => &call.args[0],
+            _ => self,
+        };
+        matches!(inner.kind, ExprKind::Parameter(_)).then_some(inner)
+    }
+
+    /// The slot of a parameter; an implicit conversion around it is ignored.
     pub fn converted_parameter(&self) -> Option<usize> {
-        match &self.kind {
-            ExprKind::Parameter(slot) => Some(*slot),
-            ExprKind::Call(call) if call.function.is_implicit() => match call.args[0].kind {
-                ExprKind::Parameter(slot) => Some(slot),
-                _ => None,
-            },
+        match self.parameter_within()?.kind {
+            ExprKind::Parameter(slot) => Some(slot),
             _ => None,
         }
     }
