@@ -449,11 +449,13 @@ impl Binder<'_> {
         if let Some(having) = &mut parts.having {
             grouping.above(self, having, true)?;
         }
+        // Compat: keys of ORDER BY and windows need not be grouped where GROUP BY groups.
+        let is_one_group = select.group_by.is_empty();
         for key in &mut parts.order {
-            grouping.above(self, &mut key.expr, false)?;
+            grouping.above(self, &mut key.expr, is_one_group)?;
         }
         let mut windows = std::mem::take(&mut self.scope().windows);
-        windows.for_each_expr(&mut |e| grouping.above(self, e, false))?;
+        windows.for_each_expr(&mut |e| grouping.above(self, e, is_one_group))?;
         self.scope().windows = windows;
         let carried = self.values_of_one(grouping.carried, AggregateKind::AnyValue)?;
         Ok(Logical::Aggregate(Box::new(AggregateNode {
