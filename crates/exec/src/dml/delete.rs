@@ -8,7 +8,7 @@ use selkie_catalog::TableInfo;
 use selkie_plan::physical::{Delete as Plan, DeleteTarget};
 use selkie_types::{Batch, ByteRows, Column, Condition, Level, SqlError, SqlResult};
 
-use super::foreign::{ForeignKeys, Rows, is_foreign};
+use super::foreign::{ForeignKeys, Rows, may_stay};
 use super::keeps::keeps_changes;
 use super::on_duplicate::fetch;
 use super::portion::Portion;
@@ -317,8 +317,8 @@ impl Target<'_> {
             let one = Rows { keys: &key, columns: &columns };
             match undone_on_error(self.open, || foreign.delete(&one)) {
                 Ok(count) => deleted += count,
-                Err(error) if is_foreign(&error) && self.silent => {}
-                Err(error) if is_foreign(&error) => {
+                Err(error) if may_stay(&error) && self.silent => {}
+                Err(error) if may_stay(&error) => {
                     self.env.eval.push(Condition::from_error(Level::Warning, &error));
                 }
                 Err(error) => return Err(error),

@@ -19,15 +19,17 @@ use std::sync::Arc;
 
 use selkie_engine::TableId;
 use selkie_plan::physical::{ForeignLink, ForeignTable};
-use selkie_types::error::catalogue::{ER_NO_REFERENCED_ROW_2, ER_ROW_IS_REFERENCED_2};
+use selkie_types::error::catalogue::{
+    ER_GET_ERRMSG, ER_NO_REFERENCED_ROW_2, ER_ROW_IS_REFERENCED_2,
+};
 use selkie_types::{Column, SqlError, SqlResult};
 
 use crate::run::{Env, OpenTable};
 
 pub(super) use change::Rows;
 
-/// Cascades one inside the other.
-const MOST_LEVELS: usize = 15;
+/// Cascades one inside the other. Compat: MariaDB's limit of 15 counts the statement's own change.
+const MOST_LEVELS: usize = 14;
 
 /// The foreign keys around one table whose rows change.
 #[derive(Clone, Copy)]
@@ -104,4 +106,10 @@ impl<'r> ForeignKeys<'r> {
 /// Whether a row failed for the sake of a foreign key, which IGNORE forgives.
 pub(super) fn is_foreign(error: &SqlError) -> bool {
     [ER_NO_REFERENCED_ROW_2.code, ER_ROW_IS_REFERENCED_2.code].contains(&error.code())
+}
+
+/// Whether DELETE IGNORE leaves a row that failed: for the sake of a foreign key, or because its
+/// cascades are too deep. Compat: UPDATE IGNORE and REPLACE fail for the latter.
+pub(super) fn may_stay(error: &SqlError) -> bool {
+    is_foreign(error) || error.is(&ER_GET_ERRMSG)
 }

@@ -206,17 +206,29 @@ fn deeper(
     updates: bool,
 ) -> SqlResult<Chain> {
     if chain.level >= MOST_LEVELS {
-        let message = "InnoDB: Cannot delete/update rows with cascading foreign key constraints \
-                       that exceed max depth of 15. Please drop extra constraints and try again";
-        let warning = Condition::raw(Level::Warning, 152, message.into());
-        keys.env.eval.push(warning);
-        return Err(SqlError::new(&ER_GET_ERRMSG, &[&193, &link.text(), &link.child.engine.name]));
+        return Err(too_deep(keys, link));
     }
     let mut next = Chain { level: chain.level + 1, updated: chain.updated.clone() };
     if updates {
         next.updated.push(link.child.def.id);
     }
     Ok(next)
+}
+
+/// The error of a chain of cascades that is too long. Compat: it comes with a warning, which is the
+/// error itself in a statement that warnings end.
+fn too_deep(keys: &ForeignKeys<'_>, link: &ForeignLink) -> SqlError {
+    let message = "InnoDB: Cannot delete/update rows with cascading foreign key constraints \
+                   that exceed max depth of 15. Please drop extra constraints and try again";
+    let eval = keys.env.eval;
+    let refused = SqlError::new(&ER_GET_ERRMSG, &[&193, &link.text(), &link.child.engine.name]);
+    if eval.is_strict_arithmetic() {
+        eval.push(Condition::raw(Level::Error, 152, message.into()));
+        eval.push(Condition::from_error(Level::Error, &refused));
+        return SqlError::raw(152, *b"23000", message.into());
+    }
+    eval.push(Condition::raw(Level::Warning, 152, message.into()));
+    refused
 }
 
 fn decode(child: &ForeignKeys<'_>, rows: &ByteRows) -> SqlResult<Vec<Arc<Column>>> {
