@@ -28,6 +28,7 @@ use crate::dml::{Inserter, WithoutField, reading};
 use crate::query::execution::Execution;
 use crate::query::file_format::{Format, Found, Line, read_line};
 use crate::query::into::charset_named;
+use crate::query::planning::Parameters;
 use crate::run::rotation::rotated;
 use crate::run::{Env, Runtime};
 use crate::state::files::server_path;
@@ -71,8 +72,9 @@ pub(crate) fn run(execution: &mut Execution<'_>, load: &ast::LoadData) -> SqlRes
     }
     let directory = session.frame.schema.clone().unwrap_or_else(|| schema.into());
     let text = execution.running.text;
-    let plan = execution
-        .locked_change(|scope| scope.plan(&statement, text, (&types, types.len())).map(Arc::new))?;
+    let plan = execution.locked_change(|scope| {
+        scope.plan(&statement, text, Parameters::typed(&types, types.len())).map(Arc::new)
+    })?;
     let name = String::from_utf8_lossy(&load.file.bytes).into_owned();
     let job = Job { load, format, widths, fields, types: &types, name, schema: directory };
     execution.run_changes(&plan, &mut |execution| {

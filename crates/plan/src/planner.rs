@@ -26,6 +26,7 @@ use crate::build::{Builder, Built, CommonEstimate, Goal, SubplanCost, tell_scans
 use crate::logical::{ColumnId, ColumnSet, Columns, Logical, RelationId, SubqueryState};
 use crate::physical::{CommonTable, Operator, OwnValue, Plan, PlanNode, Sizes, SubPlan};
 use crate::rewrite::{Eliminator, Unnest, merge_projections, push_conditions, unnest};
+use crate::safety::Uses;
 use crate::settings::{Environment, Settings, StatisticsSource};
 
 /// Number of subqueries for which both variants, join and subplan, are tried.
@@ -123,21 +124,33 @@ fn locks_sources(statement: &ast::Statement, settings: &Settings<'_>) -> bool {
 
 /// An expression without columns and subqueries, as SET and SHOW ... WHERE need it.
 pub fn bind_constant(expr: &ast::Expr, context: &PlanContext<'_>) -> SqlResult<Expr> {
-    bind_noted(expr, context).map(|(bound, _)| bound)
+    bind_noted(expr, context).map(|bound| bound.expr)
 }
 
-/// The same, with the conditions that its text raises.
-pub fn bind_noted(
-    expr: &ast::Expr,
-    context: &PlanContext<'_>,
-) -> SqlResult<(Expr, Vec<Condition>)> {
+/// A bound expression, and what its text gives besides.
+#[derive(Clone, Debug)]
+pub struct BoundConstant {
+    /// The expression.
+    pub expr: Expr,
+    /// Conditions that its text raises.
+    pub conditions: Vec<Condition>,
+    /// Things it uses.
+    pub uses: Uses,
+}
+
+/// The same, with the conditions that its text raises and the things it uses.
+pub fn bind_noted(expr: &ast::Expr, context: &PlanContext<'_>) -> SqlResult<BoundConstant> {
     let names = context.names();
     let mut binder = Binder::new(names, context.settings, context.types, context.parameters);
     let bound = binder.constant(expr)?;
     let asks = bound.has_subquery() || bound.has_stored_call() || bound.has_sequence();
     match asks {
         true => Err(SqlError::not_supported("a subquery or a stored function in this place")),
-        false => Ok((bound, binder.warnings.conditions)),
+        false => Ok(BoundConstant {
+            expr: bound,
+            conditions: binder.warnings.conditions,
+            uses: binder.uses.things,
+        }),
     }
 }
 

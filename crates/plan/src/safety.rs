@@ -68,6 +68,9 @@ impl Uses {
     pub const ASSIGNMENT: Self = Self(1 << 7);
     /// `ROWNUM()`, whose values depend on the order of rows.
     pub const ROW_NUMBER: Self = Self(1 << 8);
+    /// The value that a parameter or variable had at planning: the type of the result follows from
+    /// it, so the plan is valid for this execution only.
+    pub const VALUE_AT_PLANNING: Self = Self(1 << 12);
     /// `IS NULL` that is true for the last AUTO_INCREMENT value.
     pub const AUTO_IS_NULL: Self = Self(1 << 9);
 

@@ -3,11 +3,11 @@
 
 use selkie_catalog::TableInfo;
 use selkie_engine::RangeEstimate;
-use selkie_expr::VariableScope;
+use selkie_expr::{Expr, VariableScope};
 use selkie_types::error::catalogue::{
     ER_DBACCESS_DENIED_ERROR, ER_TABLEACCESS_DENIED_ERROR, ER_UNKNOWN_SYSTEM_VARIABLE,
 };
-use selkie_types::{CollationId, Privileges, SqlError, SqlResult, SqlType};
+use selkie_types::{CollationId, Privileges, SqlError, SqlResult, SqlType, Value};
 
 /// Variables that change the meaning or the shape of a plan, besides those of expressions.
 #[derive(Clone, Debug, PartialEq)]
@@ -118,6 +118,11 @@ impl Default for Settings<'_> {
 pub trait Environment {
     /// Type of the user variable `@name`; `None` if it was never set.
     fn user_variable(&self, _name: &str) -> Option<SqlType> {
+        None
+    }
+
+    /// Value of an expression over parameters and user variables; `None` before they have values.
+    fn value_at_planning(&self, _constant: &Expr) -> Option<Value> {
         None
     }
 

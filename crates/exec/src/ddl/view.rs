@@ -115,7 +115,7 @@ impl Ddl<'_> {
         let settings = &self.session.frame.settings;
         let session = ViewSession {
             schema: self.session.frame.schema.as_deref(),
-            environment: &PlanEnvironment { session: self.session, snapshot },
+            environment: &PlanEnvironment { session: self.session, snapshot, values: &[] },
             definer: match kept {
                 Some(definer) => definer,
                 None => self.definer_named(create.definer.as_ref())?,

@@ -15,6 +15,7 @@ use selkie_types::{Column, SqlError, SqlResult, SqlType, Value};
 use super::place::{Start, Stretch};
 use super::{position, refused, reopen};
 use crate::query::execution::{Execution, Scope};
+use crate::query::planning::Parameters;
 use crate::run::defaults::{default_of_column, implicit_default};
 use crate::run::scan::Decoder;
 use crate::run::{OpenTable, open_table};
@@ -47,7 +48,7 @@ pub(super) fn bind(
     let alias = &*handler.table.name.value;
     let filter = where_clause.as_deref();
     let syntax = HandlerSyntax { alias, index: index.as_ref(), key, filter };
-    scope.handler_read(table, syntax, text, types)
+    scope.handler_read(table, syntax, text, Parameters::typed(types.0, types.1))
 }
 
 /// Rows to skip and rows to send.

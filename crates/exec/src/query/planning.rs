@@ -6,17 +6,17 @@ use std::sync::Arc;
 
 use selkie_catalog::{Namespace, RoutineForm, Snapshot, TableInfo, TableKind, View};
 use selkie_engine::{Bound, RangeEstimate};
-use selkie_expr::{Expr, VariableScope};
+use selkie_expr::{EvalContext, Expr, ExprKind, VariableScope};
 use selkie_plan::explain::Known;
 use selkie_plan::physical::Plan;
 use selkie_plan::safety::Uses;
 use selkie_plan::{
-    Environment, HandlerRead, HandlerSyntax, Permissions, PlanContext, RowsChange, RowsPlan,
-    StatisticsSource, StoredFunction,
+    BoundConstant, Environment, HandlerRead, HandlerSyntax, Permissions, PlanContext, RowsChange,
+    RowsPlan, StatisticsSource, StoredFunction,
 };
 use selkie_sql::ast::{self, Statement};
 use selkie_sql::{ClientText, ParseOptions, Parsed};
-use selkie_types::{Condition, SqlResult, SqlType};
+use selkie_types::{Condition, SqlResult, SqlType, Value};
 
 use crate::query::execution::{Execution, Scope};
 use crate::query::running::Running;
@@ -98,11 +98,25 @@ impl StatisticsSource for EngineStatistics<'_> {
 pub(crate) struct PlanEnvironment<'a> {
     pub session: &'a Session,
     pub snapshot: &'a Snapshot,
+    /// Values of the parameters; none before an execution.
+    pub values: &'a [(Value, SqlType)],
 }
 
 impl Environment for PlanEnvironment<'_> {
     fn user_variable(&self, name: &str) -> Option<SqlType> {
         Environment::user_variable(self.session, name)
+    }
+
+    fn value_at_planning(&self, constant: &Expr) -> Option<Value> {
+        let missing =
+            |e: &Expr| matches!(e.kind, ExprKind::Parameter(at) if at >= self.values.len());
+        if constant.any(&mut |e| missing(e)) {
+            return None;
+        }
+        let now = self.session.values.statement_start.get();
+        let eval = EvalContext::new(self.session.type_context(), self.session, now);
+        eval.set_parameters(self.values.iter().map(|(value, _)| value.clone()));
+        constant.eval_value(&eval).ok()
     }
 
     fn system_variable(&self, scope: VariableScope, name: &str) -> SqlResult<SqlType> {
@@ -146,13 +160,36 @@ impl Environment for PlanEnvironment<'_> {
     }
 }
 
+/// Parameters of a statement.
+#[derive(Clone, Copy)]
+pub(crate) struct Parameters<'a> {
+    /// Their types, as far as they are known.
+    pub(crate) types: &'a [SqlType],
+    /// Their values; none before an execution.
+    pub(crate) values: &'a [(Value, SqlType)],
+    /// Their number.
+    pub(crate) count: usize,
+}
+
+impl<'a> Parameters<'a> {
+    /// No parameters.
+    pub(crate) fn none() -> Self {
+        Self::typed(&[], 0)
+    }
+
+    /// `count` parameters without values, of which the first have types.
+    pub(crate) fn typed(types: &'a [SqlType], count: usize) -> Self {
+        Self { types, values: &[], count: count.max(types.len()) }
+    }
+}
+
 impl Scope<'_> {
-    /// Plans a statement with parameters of these types.
+    /// Plans a statement with such parameters.
     pub(crate) fn plan(
         self,
         statement: &Statement,
         text: &[u8],
-        parameters: (&[SqlType], usize),
+        parameters: Parameters<'_>,
     ) -> SqlResult<Plan> {
         self.with_context(text, parameters, |context| selkie_plan::plan(statement, context))
     }
@@ -164,7 +201,7 @@ impl Scope<'_> {
         running: Running<'_>,
     ) -> SqlResult<Plan> {
         let types = running.types();
-        self.plan(statement, running.text, (&types, types.len()))
+        self.plan(statement, running.text, parameters(&types, running))
     }
 
     /// Text of a query after the planner's rewrites with the facts in `known`, and the conditions
@@ -176,7 +213,7 @@ impl Scope<'_> {
         running: Running<'_>,
     ) -> (String, Vec<Condition>) {
         let now = query::now_micros(self.session);
-        self.with_context(running.text, (&[], 0), |context| {
+        self.with_context(running.text, Parameters::none(), |context| {
             let shown = (now, running.names);
             selkie_plan::explain::query_text(query, known, context, shown)
         })
@@ -184,13 +221,9 @@ impl Scope<'_> {
 
     /// Binds a single expression, such as one of SET or EXECUTE ... USING. Also gives the
     /// conditions that its text raises.
-    pub(crate) fn bind(
-        self,
-        expr: &ast::Expr,
-        running: Running<'_>,
-    ) -> SqlResult<(Expr, Vec<Condition>)> {
+    pub(crate) fn bind(self, expr: &ast::Expr, running: Running<'_>) -> SqlResult<BoundConstant> {
         let types = running.types();
-        self.with_context(running.text, (&types, types.len()), |context| {
+        self.with_context(running.text, parameters(&types, running), |context| {
             selkie_plan::bind_noted(expr, context)
         })
     }
@@ -201,7 +234,7 @@ impl Scope<'_> {
         table: &Arc<TableInfo>,
         syntax: HandlerSyntax<'_>,
         text: &[u8],
-        parameters: (&[SqlType], usize),
+        parameters: Parameters<'_>,
     ) -> SqlResult<HandlerRead> {
         self.with_context(text, parameters, |context| {
             selkie_plan::handler_read(table, syntax, context)
@@ -214,14 +247,16 @@ impl Scope<'_> {
         table: &Arc<TableInfo>,
         change: RowsChange,
     ) -> SqlResult<RowsPlan> {
-        self.with_context(&[], (&[], 0), |context| selkie_plan::rows_plan(table, change, context))
+        self.with_context(&[], Parameters::none(), |context| {
+            selkie_plan::rows_plan(table, change, context)
+        })
     }
 
     /// Plans the view's query and fails with its error.
     pub(crate) fn check_view(self, view: &View) -> SqlResult<()> {
         let text = view.select.as_bytes();
         let parsed = selkie_sql::parse(text, &ParseOptions::default())?;
-        self.with_context(text, (&[], 0), |context| {
+        self.with_context(text, Parameters::none(), |context| {
             let context = PlanContext { tables: context.tables.shared(), ..*context };
             selkie_plan::plan(&parsed.statement, &context).map(drop)
         })
@@ -230,10 +265,11 @@ impl Scope<'_> {
     fn with_context<R>(
         self,
         text: &[u8],
-        (types, parameters): (&[SqlType], usize),
+        parameters: Parameters<'_>,
         run: impl FnOnce(&PlanContext<'_>) -> R,
     ) -> R {
         let Self { instance, session } = self;
+        let Parameters { types, values, count } = parameters;
         let snapshot = &instance.catalog.snapshot();
         let settings = session.plan_settings(types);
         let type_context = session.type_context();
@@ -241,7 +277,7 @@ impl Scope<'_> {
         run(&PlanContext {
             text,
             tables: Namespace { snapshot, temporary: &session.frame.temporary },
-            environment: &PlanEnvironment { session, snapshot },
+            environment: &PlanEnvironment { session, snapshot, values },
             statistics: &EngineStatistics {
                 instance,
                 old: session.transaction.old_snapshot().map(|_| &session.transaction),
@@ -251,9 +287,14 @@ impl Scope<'_> {
             },
             settings: &settings,
             types: &type_context,
-            parameters: parameters.max(types.len()),
+            parameters: count,
         })
     }
+}
+
+/// Parameters of a running statement.
+fn parameters<'a>(types: &'a [SqlType], running: Running<'a>) -> Parameters<'a> {
+    Parameters { types, values: running.values, count: types.len() }
 }
 
 /// Whether every table of a plan still has the version that was planned.

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use selkie_plan::physical::Plan;
+use selkie_plan::safety::Uses;
 use selkie_plan::shown_parameters;
 use selkie_sql::ast::{Expr, ExprKind, Literal, OrderItem, QueryBody, SelectItem, Statement};
 use selkie_types::error::catalogue::{
@@ -14,6 +15,7 @@ use selkie_types::{Level, SqlError, SqlResult, SqlType, Value};
 
 use crate::Instance;
 use crate::query::execution::Scope;
+use crate::query::planning::Parameters;
 use crate::query::{bulk, planning};
 use crate::state::plan_key::PlanKey;
 use crate::state::prepared::{CachedPlan, Prepared, roomy};
@@ -110,7 +112,8 @@ impl Prepared {
             false => ty.clone(),
         };
         let types: Vec<SqlType> = values.iter().enumerate().map(planned).collect();
-        let parameters = (&types[..], self.parameters);
+        let count = self.parameters.max(types.len());
+        let parameters = Parameters { types: &types, values, count };
         let make = |statement: &Statement| {
             let mut plan = scope.plan(statement, &self.text, parameters)?;
             forget_text(&mut plan);
@@ -124,6 +127,9 @@ impl Prepared {
         }
         let was_stale = self.is_stale(instance);
         let plan = make(&self.statement)?;
+        if plan.uses.has(Uses::VALUE_AT_PLANNING) {
+            return Ok(plan);
+        }
         if was_stale {
             bump(&session.core.counters.com_stmt_reprepare, 1);
         }

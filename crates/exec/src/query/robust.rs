@@ -7,6 +7,7 @@ use selkie_expr::{Expr, ExprKind};
 use selkie_plan::physical::{
     Access, IndexRange, KeyRange, Operator, Plan, PlanNode, RangeBound, TableScan,
 };
+use selkie_plan::safety::Uses;
 use selkie_types::stack;
 
 /// Whether `general`, planned with parameters, reads tables like `special`, planned for some
@@ -19,6 +20,7 @@ pub(crate) fn is_robust(general: &Plan, special: &Plan) -> bool {
             && plan.takes_numbers.is_empty()
             && plan.changes.triggers.is_empty()
             && !plan.calls_functions()
+            && !plan.uses.has(Uses::VALUE_AT_PLANNING)
     };
     is_plain(general) && is_plain(special) && same_nodes(&general.root, &special.root)
 }

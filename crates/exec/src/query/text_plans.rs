@@ -17,6 +17,7 @@ use selkie_types::{SqlType, TypeKind, Value};
 
 use crate::query::execution::Scope;
 use crate::query::plan_cache::{Entry, Form, Kept, LONGEST, PlanCache, may_share};
+use crate::query::planning::Parameters;
 use crate::query::robust::{is_repeatable, is_robust};
 use crate::state::plan_key::PlanKey;
 use crate::state::prepared::CachedPlan;
@@ -196,7 +197,7 @@ fn make_whole(scope: Scope<'_>, statement: &Statement, text: &[u8]) -> Option<Ke
         return None;
     }
     let key = PlanKey::new(instance, session);
-    let plan = scope.plan(statement, text, (&[], 0)).ok().filter(is_repeatable)?;
+    let plan = scope.plan(statement, text, Parameters::none()).ok().filter(is_repeatable)?;
     let prepared = Prepared::unplanned(statement.clone(), text.into(), 0);
     prepared.keep(CachedPlan::new(instance, Arc::new(plan), key, Vec::new()));
     Some(Kept::of_one_text(instance, session, Arc::new(prepared)))
@@ -221,7 +222,7 @@ fn make(shape: &Shape, scope: Scope<'_>, statement: &Statement, text: &[u8]) -> 
     let kept = Kept { statement: Arc::new(general), key, fixed: fixed.collect() };
     let values = values(shape, &kept, session, text);
     let general = kept.statement.plan(scope, &values).ok()?;
-    let special = scope.plan(statement, text, (&[], 0)).ok()?;
+    let special = scope.plan(statement, text, Parameters::none()).ok()?;
     is_robust(&general, &special).then_some(kept)
 }
 

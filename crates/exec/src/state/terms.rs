@@ -12,7 +12,8 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use parking_lot::Mutex;
 use selkie_expr::{Expr, ExprKind};
-use selkie_plan::Environment;
+use selkie_plan::safety::Uses;
+use selkie_plan::{BoundConstant, Environment};
 use selkie_sql::ast::Span;
 use selkie_types::{SqlType, Value};
 
@@ -35,8 +36,9 @@ pub(crate) struct BoundTerm {
     key: PlanKey,
     types: Vec<SqlType>,
     user_variables: Vec<(Box<str>, Option<SqlType>)>,
-    /// Whether it assigns user variables, whose types later reads depend on.
-    assigns: bool,
+    /// Whether it must be bound each time: it assigns user variables, whose types later reads
+    /// depend on, or its own type depends on a value.
+    is_for_once: bool,
 }
 
 impl BoundTerm {
@@ -44,9 +46,10 @@ impl BoundTerm {
     pub(crate) fn new(
         instance: &Instance,
         session: &Session,
-        expr: Expr,
+        bound: BoundConstant,
         values: &[(Value, SqlType)],
     ) -> Self {
+        let BoundConstant { expr, uses, .. } = bound;
         let mut names = Vec::new();
         let assigns = expr.any(&mut |e| {
             if let ExprKind::UserVariable(name, _) = &e.kind {
@@ -63,7 +66,7 @@ impl BoundTerm {
             key: PlanKey::new(instance, session),
             types: values.iter().map(|(_, ty)| ty.clone()).collect(),
             user_variables: names.into_iter().map(typed).collect(),
-            assigns,
+            is_for_once: assigns || uses.has(Uses::VALUE_AT_PLANNING),
         }
     }
 
@@ -99,7 +102,7 @@ impl Terms {
 
     /// Stores the prepared form of the expression at a position, unless it must be bound each time.
     pub(crate) fn keep(&self, at: Span, term: &Term) {
-        if !matches!(term, Term::Bound(bound) if bound.assigns) {
+        if !matches!(term, Term::Bound(bound) if bound.is_for_once) {
             self.0.lock().insert(at, term.clone());
         }
     }

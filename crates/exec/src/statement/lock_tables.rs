@@ -18,6 +18,7 @@ use selkie_types::{Privileges, SqlError, SqlResult};
 
 use crate::program::reached_by_locks;
 use crate::query::execution::{Execution, Scope};
+use crate::query::planning::Parameters;
 use crate::state::gate::Work;
 use crate::state::metadata::{LockMode, LockTicket};
 use crate::state::session::{Access, LockList, LockedTable, Privilege};
@@ -229,7 +230,7 @@ fn below(
     }
     session.frame.schema = Some(view.schema().into());
     let found = (Scope { instance, session })
-        .plan(&parsed.statement, text, (&[], 0))
+        .plan(&parsed.statement, text, Parameters::none())
         .map_err(|_| invalid(view))
         .and_then(|plan| check_below(session, view, &plan.tables, purpose));
     (session.frame.acting_as, session.frame.schema) = before;

@@ -22,6 +22,7 @@ use selkie_types::{Level, SqlError, SqlResult, SqlType, Value};
 use crate::query::execution::Scope;
 use crate::query::log_text::with_values;
 use crate::query::planning;
+use crate::query::planning::Parameters;
 use crate::query::prepared::{forget_text, keys};
 use crate::query::running::{Fill, Running};
 use crate::required::refuse_computed;
@@ -54,7 +55,11 @@ pub fn prepare_statement(
     let mut plans = Plans::new();
     if is_planned(&statement) {
         let key = PlanKey::new(instance, session);
-        let mut plan = (Scope { instance, session }).plan(&statement, text, (&[], parameters))?;
+        let mut plan = (Scope { instance, session }).plan(
+            &statement,
+            text,
+            Parameters::typed(&[], parameters),
+        )?;
         tell_of_preparing(session, &statement, &plan);
         forget_text(&mut plan);
         if plan.result.into.is_none() {

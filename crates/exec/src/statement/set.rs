@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use selkie_expr::{EvalContext, Expr};
+use selkie_plan::BoundConstant;
 use selkie_sql::ast::{self, SetItem, Statement};
 use selkie_types::error::catalogue::{
     ER_BAD_FIELD_ERROR, ER_CANT_CHANGE_TX_CHARACTERISTICS, ER_OPERAND_COLUMNS,
@@ -149,7 +150,7 @@ impl Execution<'_> {
         let (instance, running) = (self.instance, self.running);
         let Some(terms) = running.terms else {
             return match bound(self.scope(), e, running) {
-                Some(expr) => value_of(self.session, &expr, running),
+                Some(bound) => value_of(self.session, &bound.expr, running),
                 None => by_query(self, &query_of(e, running)),
             };
         };
@@ -157,8 +158,8 @@ impl Execution<'_> {
             Some(term) => term,
             None => {
                 let term = match bound(self.scope(), e, running) {
-                    Some(expr) => {
-                        let term = BoundTerm::new(instance, self.session, expr, running.values);
+                    Some(bound) => {
+                        let term = BoundTerm::new(instance, self.session, bound, running.values);
                         Term::Bound(Arc::new(term))
                     }
                     None => Term::Query(Arc::new(query_of(e, running))),
@@ -204,16 +205,16 @@ impl Execution<'_> {
 }
 
 /// The bound expression; `None` if it needs a query.
-fn bound(scope: Scope<'_>, e: &ast::Expr, running: Running<'_>) -> Option<Expr> {
-    let (mut bound, conditions) = scope.bind(e, running).ok()?;
+fn bound(scope: Scope<'_>, e: &ast::Expr, running: Running<'_>) -> Option<BoundConstant> {
+    let mut bound = scope.bind(e, running).ok()?;
     // Compat: the text of a program raises them when it is created.
     if running.terms.is_none() {
         let max = scope.session.frame.settings.notes.max_error_count;
-        conditions.into_iter().for_each(|c| scope.session.diagnostics.push(c, max));
+        bound.conditions.drain(..).for_each(|c| scope.session.diagnostics.push(c, max));
     }
-    selkie_expr::cast::local(&mut bound);
+    selkie_expr::cast::local(&mut bound.expr);
     // The value's digits are not rounded here: the target keeps as many as it can.
-    selkie_expr::build::unround(&mut bound);
+    selkie_expr::build::unround(&mut bound.expr);
     Some(bound)
 }
 

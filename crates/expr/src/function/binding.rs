@@ -234,6 +234,7 @@ impl<'a> Binding<'a> {
         cast::to_int(&mut arg);
         match constant_value(&arg, self.types)? {
             Value::Int(v) => Some(v),
+            Value::UInt(v) => Some(i64::try_from(v).unwrap_or(i64::MAX)),
             _ => None,
         }
     }

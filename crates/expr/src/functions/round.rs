@@ -40,8 +40,15 @@ fn bind(mut b: Binding<'_>, round: bool) -> SqlResult<Expr> {
         let rounded = round_time::bind(&mut b, way, places).unwrap_or_else(|| Ok(Expr::null()))?;
         return if count.nullable { unless_null(count, rounded, b.types) } else { Ok(rounded) };
     }
+    let is_null = places.is_none() && b.args[1].is_foldable();
     b.int(1);
     let counted = to_counted(&mut b.args[0]);
+    if is_null && !b.args[0].ty.is_integer() {
+        // Compat: NULL as the number of places makes other numbers doubles.
+        cast::to_double(&mut b.args[0]);
+        return b.strict(double_type(NOT_FIXED_DECIMALS), doubles);
+    }
+    let places = places.or(is_null.then_some(0));
     let declared = b.args[0].ty.clone();
     let kind = to_number(&mut b.args[0]);
     let arg = b.args[0].ty.clone();

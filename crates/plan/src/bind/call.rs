@@ -39,6 +39,7 @@ impl Binder<'_> {
             if selkie_expr::function_named(&call.name.value).is_some() {
                 let mut args = self.args(call)?;
                 self.hide_foreign_set(&call.name.value, &mut args);
+                self.fix_digits(&call.name.value, &mut args);
                 let named = self.named(call)?;
                 self.note_computed(&call.name.value, &args);
                 let made = build::function_call_naming(&call.name.value, args, named, self.types);
@@ -61,6 +62,42 @@ impl Binder<'_> {
         if !set.as_column().is_some_and(own) {
             selkie_expr::cast::to_text(set, self.types);
         }
+    }
+
+    /// Replaces a number of digits that only parameters and variables decide by its value, since
+    /// the type of the result follows from it. A variable that the statement assigns has no value
+    /// yet.
+    fn fix_digits(&mut self, name: &str, args: &mut [Expr]) {
+        let [_, digits] = args else { return };
+        let rounds = ["round", "truncate"].iter().any(|n| name.eq_ignore_ascii_case(n));
+        if !rounds || !self.is_of_this_execution(digits) {
+            return;
+        }
+        if let Some(value) = self.names.environment.value_at_planning(digits) {
+            *digits = Expr::literal(value, digits.ty.clone());
+            self.uses.add(Uses::VALUE_AT_PLANNING);
+        }
+    }
+
+    /// Whether the value of an expression follows from parameters and from variables that are not
+    /// assigned.
+    fn is_of_this_execution(&self, e: &Expr) -> bool {
+        stack::ensure();
+        let parameters = self.parameters;
+        // Assignments further on in the text are not bound yet.
+        let may_assign = self.names.text.windows(2).any(|two| two == b":=");
+        let is_given = |e: &Expr| match &e.kind {
+            ExprKind::Parameter(at) => *at < parameters,
+            ExprKind::UserVariable(..) => !may_assign,
+            _ => false,
+        };
+        let varies = |e: &Expr| match &e.kind {
+            ExprKind::Parameter(_) | ExprKind::UserVariable(..) => !is_given(e),
+            ExprKind::Literal(_) => false,
+            ExprKind::Call(_) => e.children().is_empty() || !e.is_constant_over_constants(),
+            _ => true,
+        };
+        e.any(&mut |e| is_given(e)) && !e.any(&mut |e| varies(e))
     }
 
     fn args(&mut self, call: &ast::FunctionCall) -> SqlResult<Vec<Expr>> {
