@@ -59,6 +59,10 @@ SETTINGS = ["sql_safe_updates=1", "sql_safe_updates=0", "sql_select_limit=2", "s
             "group_concat_max_len=5", "timestamp=1700000000", "timestamp=1600000000", "system_versioning_alter_history=KEEP"]
 
 
+# A query of more than one table.
+JOINS = re.compile(r" JOIN |STRAIGHT_JOIN|, t\w+ [uv]\b")
+
+
 class Grammar:
     """Statements as lists of texts and of slots: 'i' for a number and 's' for a text."""
 
@@ -152,6 +156,49 @@ class Grammar:
             out += [r.choice([" FOR UPDATE", " LOCK IN SHARE MODE"])]
         return out
 
+    def joined(self, table):
+        """Returns a query of two or three tables; LIMIT only with a total order."""
+        r = self.rng
+        aliases = ["t", "u", "v"][:r.choice([2, 2, 3])]
+        on_column = lambda alias: r.choice(["n", "n", "id", "id", "c"])  # noqa: E731
+        out, outer = [f"{table} t"], r.random() < 0.5
+        for at, alias in enumerate(aliases[1:]):
+            other = r.choice(self.tables)
+            if r.random() < 0.15 and not outer:
+                out += [f", {other} {alias}"]
+                continue
+            word = r.choice([" LEFT JOIN ", " LEFT JOIN ", " JOIN "]) if outer else r.choice([" JOIN ", " INNER JOIN ", " STRAIGHT_JOIN "])
+            out += [word, f"{other} {alias} ON {alias}.{on_column(alias)}={aliases[at]}.{on_column(alias)}"]
+            if r.random() < 0.4:
+                out += [" AND ", f"{alias}.{r.choice(['n', 'c', 'id'])}", *self.equal()]
+        conditions = []
+        for _ in range(r.choice([1, 1, 2, 2, 3])):
+            column = f"{r.choice(aliases)}.{r.choice(['id', 'id', 'n', 'c', 'g'])}"
+            conditions += [" AND ", *r.choice([[column, *self.equal()], [column, *self.equal()], [column, *self.equal()],
+                                               ["(", column, *self.equal(), " OR ", column, *self.equal(), ")"],
+                                               [column, r.choice(["<", ">", "<>", "<=>"]), self.slot()],
+                                               [column, " BETWEEN ", self.slot(), " AND ", self.slot()],
+                                               [f"{column} IS NULL"], [column, "=", f"{r.choice(aliases)}.n"]])]
+        ids = ",".join(f"{alias}.id" for alias in aliases)
+        items = r.choice(["*", ids, f"{aliases[-1]}.c,{ids}", "COUNT(*)", f"MIN({aliases[-1]}.c),MAX(t.n)", f"t.n,COUNT({aliases[-1]}.id)"])
+        out = [r.choice(["SELECT ", "SELECT ", "SELECT DISTINCT ", "SELECT SQL_CALC_FOUND_ROWS "]), items, " FROM ", *out, " WHERE ", *conditions[1:]]
+        if items.startswith("t.n,"):
+            out += [" GROUP BY t.n"]
+        elif r.random() < 0.4 and not items.startswith(("COUNT", "MIN")):
+            out += [f" ORDER BY {ids}"]
+            if r.random() < 0.6:
+                out += [" LIMIT ", self.slot("i"), *r.choice([[], [",", self.slot("i")]])]
+        return out
+
+    def equal(self):
+        r = self.rng
+        if r.random() < 0.75:
+            return ["=", self.slot()]
+        items = []
+        for _ in range(r.choice([1, 2, 3])):
+            items += [self.slot(), ","]
+        return [r.choice([" IN (", " IN (", " NOT IN ("]), *items[:-1], ")"]
+
     def insert(self, table):
         r = self.rng
         word = r.choice(["INSERT INTO ", "INSERT INTO ", "INSERT IGNORE INTO ", "REPLACE INTO ", "INSERT "])
@@ -188,7 +235,7 @@ class Grammar:
 
     def statement(self):
         table = self.rng.choice(self.tables)
-        make = self.rng.choice([self.select] * 5 + [self.insert] * 3 + [self.update] * 2 + [self.delete])
+        make = self.rng.choice([self.select] * 5 + [self.joined] * 4 + [self.insert] * 3 + [self.update] * 2 + [self.delete])
         return table, make(table)
 
 
@@ -231,6 +278,9 @@ class Sides:
             if self.limited and rows and "ORDER BY" not in text:
                 # Any rows may be the first ones.
                 rows = len(rows)
+            elif rows and JOINS.search(text) and "ORDER BY" not in text:
+                # A join may be made in any order.
+                rows = sorted(rows, key=repr)
             said = [("rows", fields, rows, result.affected_rows,
                      result.insert_id, result.message)]
         with connection.cursor() as cursor:

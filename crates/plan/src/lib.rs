@@ -40,6 +40,7 @@ mod updatable;
 
 pub use bind::{AUTO_IS_NULL_VALUE, HandlerRead, HandlerSyntax};
 pub use build::reads_of;
+pub use estimate::{Assumption, Given};
 pub use planner::{
     BoundConstant, PlanContext, RowsChange, RowsPlan, bind_constant, bind_noted, handler_read,
     is_planned, late_into, plan, rows_plan, shown_functions, shown_parameters,

@@ -9,6 +9,8 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{CollationId, Privileges, SqlError, SqlResult, SqlType, Value};
 
+use crate::estimate::{Assumption, Given};
+
 /// Variables that change the meaning or the shape of a plan, besides those of expressions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanVariables {
@@ -272,6 +274,15 @@ pub trait StatisticsSource {
     fn grouped_share(&self, _table: &TableInfo) -> f64 {
         0.0
     }
+
+    /// Values of parameters for which a plan is made that others may use: estimates count with them,
+    /// but the plan must not depend on them in any other way.
+    fn given(&self) -> Given<'_> {
+        &[]
+    }
+
+    /// Notes an estimate that follows from these values.
+    fn assume(&self, _assumption: Assumption) {}
 
     /// Number of rows in a range of an index with known bounds.
     fn range_rows(

@@ -1,22 +1,38 @@
 //! Turns literals of a statement into parameters where the value does not change the plan.
 //!
 //! These places are: one side of a comparison with a column, the bounds of BETWEEN and the items of
-//! IN over a column, and values to be stored. In all other places (positions of ORDER BY, names of
-//! result columns, LIMIT, arguments of functions) the plan depends on the literal, so it stays.
+//! IN over a column, the numbers of a query's LIMIT, and values to be stored. In all other places
+//! (positions of ORDER BY, names of result columns, arguments of functions) the plan depends on the
+//! literal, so it stays.
 
 use selkie_types::stack;
 
 use crate::ast::{
-    Assignment, DeleteTarget, Expr, ExprKind, InsertSource, Literal, Portion, Query, QueryBody,
-    Select, SelectItem, Span, Statement, TableRef,
+    Assignment, BinaryOp, DeleteTarget, Expr, ExprKind, InsertSource, JoinCondition, Literal,
+    Portion, Query, QueryBody, Select, SelectItem, Span, Statement, TableRef,
 };
 
+/// Literals that become parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lifted {
+    /// All that may, in a statement of one table.
+    OfOneTable,
+    /// Of a query, those that a column equals, and the numbers of LIMIT: their effect on a plan is
+    /// known to estimates. The query may join tables.
+    OfEqualities,
+}
+
 /// Replaces literals by parameters numbered as in `literals`; returns which were replaced. `None`
-/// if the statement has more than one table, a subquery or a variable.
-pub fn lift_literals(statement: &mut Statement, literals: &[Span]) -> Option<Vec<bool>> {
-    let mut lift = Lift { literals, lifted: vec![false; literals.len()] };
+/// if the statement has a subquery or a variable, or tables that `which` does not allow.
+pub fn lift_literals(
+    statement: &mut Statement,
+    literals: &[Span],
+    which: Lifted,
+) -> Option<Vec<bool>> {
+    let mut lift = Lift { which, literals, lifted: vec![false; literals.len()] };
     match statement {
         Statement::Query(query) => lift.query(query)?,
+        _ if which == Lifted::OfEqualities => return None,
         Statement::Insert(insert) => {
             if !insert.partitions.is_empty() || !insert.returning.is_empty() {
                 return None;
@@ -68,6 +84,7 @@ fn is_plain(expr: &Expr) -> Option<()> {
 }
 
 struct Lift<'a> {
+    which: Lifted,
     literals: &'a [Span],
     lifted: Vec<bool>,
 }
@@ -79,11 +96,18 @@ impl Lift<'_> {
         }
         let QueryBody::Select(select) = &mut query.body else { return None };
         query.order_by.iter().try_for_each(|item| is_plain(&item.expr))?;
-        self.select(select)
+        self.select(select)?;
+        if let Some(limit) = &mut query.limit {
+            limit.count.iter_mut().chain(&mut limit.offset).for_each(|number| self.value(number));
+        }
+        Some(())
     }
 
     fn select(&mut self, select: &mut Select) -> Option<()> {
-        is_one_table(&select.from)?;
+        match self.which {
+            Lifted::OfOneTable => is_one_table(&select.from)?,
+            Lifted::OfEqualities => self.tables(&mut select.from)?,
+        }
         if !select.windows.is_empty() {
             return None;
         }
@@ -95,6 +119,26 @@ impl Lift<'_> {
         select.group_by.iter().try_for_each(|item| is_plain(&item.expr))?;
         select.having.iter().try_for_each(is_plain)?;
         self.condition(select.where_clause.as_mut())
+    }
+
+    /// Lifts literals of the conditions of joins.
+    fn tables(&mut self, tables: &mut [TableRef]) -> Option<()> {
+        stack::ensure();
+        if tables.is_empty() {
+            return None;
+        }
+        tables.iter_mut().try_for_each(|table| match table {
+            TableRef::Table(table) => table.system_time.is_none().then_some(()),
+            TableRef::Join(join) => {
+                self.tables(std::slice::from_mut(&mut join.left))?;
+                self.tables(std::slice::from_mut(&mut join.right))?;
+                match &mut join.condition {
+                    JoinCondition::On(condition) => self.condition(Some(condition)),
+                    _ => Some(()),
+                }
+            }
+            TableRef::Derived(_) | TableRef::JsonTable(_) => None,
+        })
     }
 
     fn condition(&mut self, condition: Option<&mut Expr>) -> Option<()> {
@@ -111,14 +155,16 @@ impl Lift<'_> {
             ExprKind::And(parts) | ExprKind::Or(parts) => {
                 parts.iter_mut().for_each(|part| self.predicate(part));
             }
-            ExprKind::Binary { op, left, right } if op.is_comparison() => {
+            ExprKind::Binary { op, left, right } if self.may_lift(*op) => {
                 if is_column(left) {
                     self.value(right);
                 } else if is_column(right) {
                     self.value(left);
                 }
             }
-            ExprKind::Between { expr, low, high, .. } if is_column(expr) => {
+            ExprKind::Between { expr, low, high, .. }
+                if is_column(expr) && self.which == Lifted::OfOneTable =>
+            {
                 self.value(low);
                 self.value(high);
             }
@@ -126,6 +172,13 @@ impl Lift<'_> {
                 list.iter_mut().for_each(|item| self.value(item));
             }
             _ => {}
+        }
+    }
+
+    fn may_lift(&self, op: BinaryOp) -> bool {
+        match self.which {
+            Lifted::OfOneTable => op.is_comparison(),
+            Lifted::OfEqualities => matches!(op, BinaryOp::Eq | BinaryOp::NullSafeEq),
         }
     }
 

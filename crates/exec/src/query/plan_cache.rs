@@ -13,6 +13,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use selkie_plan::Assumption;
 use selkie_sql::Shape;
 use smallvec::SmallVec;
 
@@ -48,6 +49,8 @@ pub(crate) struct Kept {
     pub(crate) key: PlanKey,
     /// For each literal, the text it must have; `None` if the literal is a parameter.
     pub(crate) fixed: Vec<Option<Box<[u8]>>>,
+    /// Estimates for the parameters on which the choice of the plan rests.
+    pub(crate) assumptions: Vec<Assumption>,
 }
 
 impl Kept {
@@ -57,7 +60,17 @@ impl Kept {
         session: &Session,
         statement: Arc<Prepared>,
     ) -> Self {
-        Self { statement, key: PlanKey::new(instance, session), fixed: Vec::new() }
+        Self {
+            statement,
+            key: PlanKey::new(instance, session),
+            fixed: Vec::new(),
+            assumptions: Vec::new(),
+        }
+    }
+
+    /// Whether it is for the same texts as `other`.
+    fn is_like(&self, other: &Self) -> bool {
+        self.fixed == other.fixed && self.assumptions.is_empty()
     }
 }
 
@@ -67,14 +80,34 @@ pub(crate) enum Entry {
     /// One text with this key was seen.
     Seen,
     /// The plans depend on the values; `left` more texts are ignored before the next attempt.
-    Refused {
-        left: u32,
-    },
-    Kept(Variants),
+    Refused { left: u32 },
+    /// Statements that are kept.
+    Kept { variants: Variants, misses: Misses },
 }
 
-/// Statements of one key whose fixed literals differ, such as pages of a list with the numbers of
-/// their LIMIT; the newest first.
+/// Texts that found no fitting statement among those kept for their shape.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Misses(u16);
+
+impl Misses {
+    /// Cost of a text without a statement, in texts with one.
+    const COST: u16 = 8;
+    /// Too many of them: statements are made more often than they are used.
+    const MOST: u16 = 12 * Self::COST;
+
+    /// Counts a text that found one.
+    pub(crate) fn found(&mut self) {
+        self.0 = self.0.saturating_sub(1);
+    }
+
+    /// Counts a text that found none; true if there are too many.
+    pub(crate) fn missed(&mut self) -> bool {
+        self.0 += Self::COST;
+        self.0 > Self::MOST
+    }
+}
+
+/// Statements of one key whose fixed literals or assumptions differ; the newest first.
 pub(crate) type Variants = SmallVec<[Arc<Kept>; 1]>;
 
 /// Most statements of one key.
@@ -150,14 +183,14 @@ impl PlanCache {
     /// Stores a statement of the current key, in place of those that no longer hold or that have
     /// the same fixed literals.
     pub(crate) fn keep(&mut self, instance: &Instance, session: &Session, kept: Arc<Kept>) {
-        let mut variants = match self.find() {
-            Some(Entry::Kept(variants)) => std::mem::take(variants),
-            _ => Variants::new(),
+        let (mut variants, misses) = match self.find() {
+            Some(Entry::Kept { variants, misses }) => (std::mem::take(variants), *misses),
+            _ => (Variants::new(), Misses::default()),
         };
-        variants.retain(|one| one.key.holds(instance, session) && one.fixed != kept.fixed);
+        variants.retain(|one| one.key.holds(instance, session) && !one.is_like(&kept));
         variants.truncate(VARIANTS - 1);
         variants.insert(0, kept);
-        self.put(Entry::Kept(variants));
+        self.put(Entry::Kept { variants, misses });
     }
 
     /// Remembers the current key; true if it was used lately.

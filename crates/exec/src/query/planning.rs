@@ -2,6 +2,7 @@
 //! runs, and checked again after the locks were granted ([`Execution::locked_plan`]): DDL may have
 //! changed a definition in between.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use selkie_catalog::{Namespace, RoutineForm, Snapshot, TableInfo, TableKind, View};
@@ -11,8 +12,8 @@ use selkie_plan::explain::Known;
 use selkie_plan::physical::Plan;
 use selkie_plan::safety::Uses;
 use selkie_plan::{
-    BoundConstant, Environment, HandlerRead, HandlerSyntax, Permissions, PlanContext, RowsChange,
-    RowsPlan, StatisticsSource, StoredFunction,
+    Assumption, BoundConstant, Environment, Given, HandlerRead, HandlerSyntax, Permissions,
+    PlanContext, RowsChange, RowsPlan, StatisticsSource, StoredFunction,
 };
 use selkie_sql::ast::{self, Statement};
 use selkie_sql::{ClientText, ParseOptions, Parsed};
@@ -48,6 +49,25 @@ struct EngineStatistics<'a> {
     shown_level: Option<u8>,
     /// Whether scans may read column groups. With FORCE plans are those of OFF.
     uses_columns: bool,
+    /// Values to estimate with, for a plan that other values may use.
+    given: Given<'a>,
+    /// Estimates that follow from them.
+    assumptions: RefCell<Vec<Assumption>>,
+}
+
+impl<'a> EngineStatistics<'a> {
+    fn new(Scope { instance, session }: Scope<'a>, given: Given<'a>) -> Self {
+        let planning = &session.frame.settings.planning;
+        Self {
+            instance,
+            old: session.transaction.old_snapshot().map(|_| &session.transaction),
+            uses_stat_tables: planning.use_stat_tables,
+            shown_level: planning.explains.then_some(planning.condition_selectivity),
+            uses_columns: session.frame.settings.queries.columns == UseColumns::On,
+            given,
+            assumptions: RefCell::default(),
+        }
+    }
 }
 
 impl StatisticsSource for EngineStatistics<'_> {
@@ -80,6 +100,17 @@ impl StatisticsSource for EngineStatistics<'_> {
         let Some(handle) = self.instance.look_into(table) else { return 0.0 };
         let Some(columns) = handle.table.columns() else { return 0.0 };
         columns.state().rows as f64 / handle.table.rows().max(1) as f64
+    }
+
+    fn given(&self) -> Given<'_> {
+        self.given
+    }
+
+    fn assume(&self, assumption: Assumption) {
+        let mut known = self.assumptions.borrow_mut();
+        if !known.iter().any(|other| other.is_same(&assumption)) {
+            known.push(assumption);
+        }
     }
 
     fn range_rows(
@@ -194,6 +225,28 @@ impl Scope<'_> {
         self.with_context(text, parameters, |context| selkie_plan::plan(statement, context))
     }
 
+    /// Plans a statement for these values and for others for which the assumptions hold.
+    pub(crate) fn plan_for_others(
+        self,
+        statement: &Statement,
+        text: &[u8],
+        values: Given<'_>,
+    ) -> SqlResult<(Plan, Vec<Assumption>)> {
+        let types: Vec<SqlType> = values.iter().map(|(_, ty)| ty.clone()).collect();
+        let statistics = EngineStatistics::new(self, values);
+        let parameters = Parameters::typed(&types, types.len());
+        let plan = self.with_statistics(text, parameters, &statistics, |context| {
+            selkie_plan::plan(statement, context)
+        })?;
+        Ok((plan, statistics.assumptions.into_inner()))
+    }
+
+    /// Whether estimates are about the same for other values.
+    pub(crate) fn holds(self, assumptions: &[Assumption], values: Given<'_>) -> bool {
+        let statistics = EngineStatistics::new(self, &[]);
+        assumptions.iter().all(|assumption| assumption.holds(values, &statistics))
+    }
+
     /// Plans a statement for the values of the running statement.
     pub(crate) fn plan_running(
         self,
@@ -268,23 +321,26 @@ impl Scope<'_> {
         parameters: Parameters<'_>,
         run: impl FnOnce(&PlanContext<'_>) -> R,
     ) -> R {
+        self.with_statistics(text, parameters, &EngineStatistics::new(self, &[]), run)
+    }
+
+    fn with_statistics<R>(
+        self,
+        text: &[u8],
+        parameters: Parameters<'_>,
+        statistics: &EngineStatistics<'_>,
+        run: impl FnOnce(&PlanContext<'_>) -> R,
+    ) -> R {
         let Self { instance, session } = self;
         let Parameters { types, values, count } = parameters;
         let snapshot = &instance.catalog.snapshot();
         let settings = session.plan_settings(types);
         let type_context = session.type_context();
-        let planning = &session.frame.settings.planning;
         run(&PlanContext {
             text,
             tables: Namespace { snapshot, temporary: &session.frame.temporary },
             environment: &PlanEnvironment { session, snapshot, values },
-            statistics: &EngineStatistics {
-                instance,
-                old: session.transaction.old_snapshot().map(|_| &session.transaction),
-                uses_stat_tables: planning.use_stat_tables,
-                shown_level: planning.explains.then_some(planning.condition_selectivity),
-                uses_columns: session.frame.settings.queries.columns == UseColumns::On,
-            },
+            statistics,
             settings: &settings,
             types: &type_context,
             parameters: count,

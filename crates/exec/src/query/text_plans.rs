@@ -11,16 +11,20 @@
 
 use std::sync::Arc;
 
+use selkie_plan::Assumption;
+use selkie_plan::physical::Plan;
 use selkie_sql::ast::{Span, Statement};
-use selkie_sql::{LiteralKind, SHORT_STRING, Shape, lift_literals, string_value};
+use selkie_sql::{Lifted, LiteralKind, SHORT_STRING, Shape, lift_literals, string_value};
 use selkie_types::{SqlType, TypeKind, Value};
 
 use crate::query::execution::Scope;
 use crate::query::plan_cache::{Entry, Form, Kept, LONGEST, PlanCache, may_share};
 use crate::query::planning::Parameters;
-use crate::query::robust::{is_repeatable, is_robust};
+use crate::query::prepared::forget_text;
+use crate::query::robust::{is_as_estimated, is_repeatable, is_robust};
 use crate::state::plan_key::PlanKey;
 use crate::state::prepared::CachedPlan;
+use crate::state::session::bump;
 use crate::{Instance, Prepared, Session};
 
 /// A cached statement with the values of one text.
@@ -60,6 +64,16 @@ pub fn find_text_plan(instance: &Instance, session: &Session, text: &[u8]) -> Te
     if !may_share(session, text) {
         return TextLookup::Unknown;
     }
+    let found = look_up(instance, session, text);
+    let counters = &session.core.counters;
+    match &found {
+        TextLookup::Found(_) => bump(&counters.plan_hits, 1),
+        TextLookup::Repeated(_) | TextLookup::Unknown => bump(&counters.plan_misses, 1),
+    }
+    found
+}
+
+fn look_up(instance: &Instance, session: &Session, text: &[u8]) -> TextLookup {
     let found =
         PlanCache::with(session, Form::Text, text, |cache| find(cache, instance, session, text));
     match found {
@@ -135,23 +149,45 @@ fn find(cache: &mut PlanCache, instance: &Instance, session: &Session, text: &[u
         return Shaped::Met;
     };
     let variants = match entry {
-        Entry::Kept(variants) => variants.clone(),
+        Entry::Kept { variants, .. } => variants.clone(),
         Entry::Refused { left } if *left > 0 => {
             *left -= 1;
             return Shaped::Refused;
         }
         Entry::Seen | Entry::Refused { .. } => return Shaped::Repeated,
     };
-    let literals = &cache.shape.literals;
-    let is_fit = |kept: &&Arc<Kept>| {
-        kept.fixed.iter().zip(literals).all(|(fixed, (span, _))| {
-            fixed.as_ref().is_none_or(|bytes| **bytes == *span.text(text))
-        })
-    };
-    match variants.iter().find(is_fit).filter(|kept| kept.key.holds(instance, session)) {
-        Some(kept) => Shaped::Found(text_plan(&cache.shape, kept, session, text)),
+    let shape = &cache.shape;
+    let scope = Scope { instance, session };
+    let found = variants.iter().find_map(|kept| fitting(shape, kept, scope, text));
+    let Some(Entry::Kept { misses, .. }) = cache.find() else { return Shaped::Repeated };
+    match found {
+        Some(found) => {
+            misses.found();
+            Shaped::Found(found)
+        }
+        None if misses.missed() => {
+            cache.put(Entry::Refused { left: PATIENCE });
+            Shaped::Refused
+        }
         None => Shaped::Repeated,
     }
+}
+
+/// The plan of a kept statement with the values of a text, if it is valid and good for them.
+fn fitting(shape: &Shape, kept: &Kept, scope: Scope<'_>, text: &[u8]) -> Option<TextPlan> {
+    let Scope { instance, session } = scope;
+    let is_same =
+        kept.fixed.iter().zip(&shape.literals).all(|(fixed, (span, _))| {
+            fixed.as_ref().is_none_or(|bytes| **bytes == *span.text(text))
+        });
+    if !is_same || !kept.key.holds(instance, session) {
+        return None;
+    }
+    let plan = text_plan(shape, kept, session, text);
+    let rests = !kept.assumptions.is_empty();
+    let is_fit = !rests
+        || kept.statement.fits_sizes(instance) && scope.holds(&kept.assumptions, &plan.values);
+    is_fit.then_some(plan)
 }
 
 /// Whether a text may be kept whole: a query without variables. A user variable has its own type
@@ -170,7 +206,7 @@ pub(super) fn may_be_query(text: &[u8]) -> bool {
 
 fn find_whole(cache: &mut PlanCache, instance: &Instance, session: &Session) -> TextLookup {
     match cache.find() {
-        Some(Entry::Kept(kept)) if kept[0].key.holds(instance, session) => {
+        Some(Entry::Kept { variants: kept, .. }) if kept[0].key.holds(instance, session) => {
             kept[0].statement.forget_outgrown(instance);
             TextLookup::Found(whole_plan(&kept[0]))
         }
@@ -208,22 +244,57 @@ fn text_plan(shape: &Shape, kept: &Kept, session: &Session, text: &[u8]) -> Text
     TextPlan { statement: Arc::clone(&kept.statement), values }
 }
 
+/// The statement with parameters: as many as possible if their values make no difference, else
+/// those whose effect is known to estimates.
 fn make(shape: &Shape, scope: Scope<'_>, statement: &Statement, text: &[u8]) -> Option<Kept> {
+    let special = scope.plan(statement, text, Parameters::none()).ok()?;
+    [Lifted::OfOneTable, Lifted::OfEqualities].into_iter().find_map(|which| {
+        let (kept, general) = lifted(shape, scope, (statement, text), which)?;
+        let Kept { assumptions, .. } = &kept;
+        let is_robust = match which {
+            Lifted::OfOneTable => is_robust(&general, &special),
+            Lifted::OfEqualities => is_as_estimated(&general, &special, assumptions),
+        };
+        is_robust.then_some(kept)
+    })
+}
+
+/// The statement with some of its literals as parameters, and its plan.
+fn lifted(
+    shape: &Shape,
+    scope: Scope<'_>,
+    (statement, text): (&Statement, &[u8]),
+    which: Lifted,
+) -> Option<(Kept, Arc<Plan>)> {
     let Scope { instance, session } = scope;
     let spans: Vec<Span> = shape.literals.iter().map(|(span, _)| *span).collect();
     let mut lifted = statement.clone();
-    let is_lifted = lift_literals(&mut lifted, &spans)?;
+    let is_lifted = lift_literals(&mut lifted, &spans, which)?;
     let fixed = spans.iter().zip(is_lifted).map(|(span, lifted)| match lifted {
         true => None,
         false => Some(span.text(text).into()),
     });
     let key = PlanKey::new(instance, session);
-    let general = Prepared::unplanned(lifted, text.into(), spans.len());
-    let kept = Kept { statement: Arc::new(general), key, fixed: fixed.collect() };
+    let prepared = Prepared::unplanned(lifted, text.into(), spans.len());
+    let mut kept = Kept {
+        statement: Arc::new(prepared),
+        key: key.clone(),
+        fixed: fixed.collect(),
+        assumptions: Vec::new(),
+    };
     let values = values(shape, &kept, session, text);
-    let general = kept.statement.plan(scope, &values).ok()?;
-    let special = scope.plan(statement, text, Parameters::none()).ok()?;
-    is_robust(&general, &special).then_some(kept)
+    let (mut plan, mut assumptions) =
+        scope.plan_for_others(&kept.statement.statement, text, &values).ok()?;
+    forget_text(&mut plan);
+    if which == Lifted::OfOneTable {
+        // Ranges make no difference to such a plan.
+        assumptions.retain(|one| matches!(one, Assumption::Limit { .. }));
+    }
+    kept.assumptions = assumptions;
+    let plan = Arc::new(plan);
+    let types = values.into_iter().map(|(_, ty)| ty).collect();
+    kept.statement.keep(CachedPlan::new(instance, Arc::clone(&plan), key, types));
+    Some((kept, plan))
 }
 
 /// Values of a text's literals; NULL for literals that are not parameters.

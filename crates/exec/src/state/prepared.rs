@@ -197,6 +197,12 @@ impl Prepared {
         self.of_any_length.get(parameter).copied().unwrap_or(false)
     }
 
+    /// Whether the tables of its plans are about as large as they were when these were made.
+    pub(crate) fn fits_sizes(&self, instance: &Instance) -> bool {
+        let plans = self.plans.lock();
+        !plans.is_empty() && plans.iter().all(|kept| kept.fits_sizes(instance))
+    }
+
     /// Drops plans whose tables are much larger or smaller now.
     pub(crate) fn forget_outgrown(&self, instance: &Instance) {
         self.plans.lock().retain(|kept| kept.fits_sizes(instance));

@@ -1,17 +1,18 @@
 //! Access paths of a single table, each with its rows and cost; the cheapest is used. Paths are
 //! costed for the wish of the parent ([`Goal`]), so one that saves a sort may win.
 
-use selkie_engine::{Bound, IndexCodec, IndexDef, IndexKind, LockMode, prefix_end};
+use selkie_engine::{IndexDef, IndexKind, LockMode};
 use selkie_expr::Expr;
-use selkie_types::charset::LikePattern;
-use selkie_types::{Physical, Value};
+use selkie_types::Physical;
 
 use super::bounds::{Bounds, bounds, covers, covers_with_key};
 use super::{Builder, Goal, Order};
 use crate::cost;
-use crate::estimate::{prefix_distinct, table_rows};
+use crate::estimate::{
+    Assumption, bounds_of, is_parameter, prefix_distinct, range_rows, table_rows,
+};
 use crate::logical::{RelationId, RelationInfo, SortItem};
-use crate::physical::{GroupEnds, KeyRange, RangeBound};
+use crate::physical::GroupEnds;
 
 /// An access path of a table.
 #[derive(Clone, Debug)]
@@ -338,23 +339,15 @@ impl Builder<'_> {
         (estimate * range_part).clamp(1e-6, rows)
     }
 
-    /// Asks the engine for the rows of ranges whose bounds are literals of the columns' own types.
-    fn dive(&self, info: &RelationInfo, at: usize, bounds: &Bounds) -> Option<f64> {
-        const MANY: usize = 16;
-        if bounds.ranges.len() > MANY {
-            return None;
+    /// Asks the engine for the rows of ranges whose values are known.
+    fn dive(&self, info: &RelationInfo, index: usize, bounds: &Bounds) -> Option<f64> {
+        let (source, ranges) = (self.source, &bounds.ranges);
+        let rows = range_rows(&info.table, index, ranges, source.given(), source)?;
+        if ranges.iter().flat_map(bounds_of).any(is_parameter) {
+            let (table, ranges) = (info.table.clone(), ranges.clone());
+            source.assume(Assumption::Range { table, index, ranges, rows });
         }
-        let def = &info.table.def;
-        let codec = IndexCodec::new(def, &def.indexes[at]);
-        let ranges = bounds.ranges.iter().map(|range| encode_range(&codec, range));
-        let ranges = apart(ranges.collect::<Option<Vec<_>>>()?);
-        // Compat: one of several ranges counts as one row, even if there is none.
-        let least = if ranges.len() > 1 { 1.0 } else { 1e-6 };
-        let rows = |(lower, upper): &(Bound, Bound)| {
-            let found = self.source.range_rows(&info.table, at, lower, upper)?;
-            Some(found.rows.max(least))
-        };
-        ranges.iter().map(rows).sum()
+        Some(rows)
     }
 
     /// Whether an index gives the order of `keys`: forwards is `Some(false)`, backwards is
@@ -440,129 +433,4 @@ fn row_cost(info: &RelationInfo, index: Option<usize>) -> f64 {
         None => (0..info.table.columns.len()).map(width).sum(),
     };
     cost::SCAN_ROW - 15.0 + bytes * PER_BYTE
-}
-
-/// Encoded bounds of a range whose values are known and need no conversion.
-fn encode_range(codec: &IndexCodec, range: &KeyRange) -> Option<(Bound, Bound)> {
-    let mut prefix = Vec::new();
-    for (at, (value, null_safe)) in range.equal.iter().zip(&range.null_safe).enumerate() {
-        match is_null(value) && *null_safe {
-            true => codec.part(at).encode(&Value::Null, &mut prefix),
-            false => encode_part(codec, at, value, &mut prefix)?,
-        }
-    }
-    let at = range.equal.len();
-    if let Some((pattern, escape)) = &range.like {
-        return like_bounds(codec, at, prefix, pattern, *escape);
-    }
-    let end = |bound: &RangeBound| -> Option<Bound> {
-        let (value, included) = match bound {
-            RangeBound::Unbounded if prefix.is_empty() => return Some(Bound::Unbounded),
-            RangeBound::Unbounded => return Some(Bound::Included(prefix.clone().into())),
-            RangeBound::Included(value) => (value, true),
-            RangeBound::Excluded(value) => (value, false),
-        };
-        let mut key = prefix.clone();
-        match is_null(value) && !included {
-            true => codec.part(at).encode(&Value::Null, &mut key),
-            false => encode_part(codec, at, value, &mut key)?,
-        }
-        Some(if included { Bound::Included(key.into()) } else { Bound::Excluded(key.into()) })
-    };
-    let (lower, upper) = (end(&range.lower)?, end(&range.upper)?);
-    let has_nulls = matches!(range.lower, RangeBound::Unbounded)
-        && !matches!(range.upper, RangeBound::Unbounded)
-        && codec.part(at).nullable;
-    if !has_nulls {
-        return Some((lower, upper));
-    }
-    // NULLs, which come first, are outside of such a range.
-    codec.part(at).encode(&Value::Null, &mut prefix);
-    Some((Bound::Excluded(prefix.into()), upper))
-}
-
-fn is_null(value: &Expr) -> bool {
-    value.as_literal().is_some_and(Value::is_null)
-}
-
-/// The same keys in ranges that do not overlap.
-fn apart(ranges: Vec<(Bound, Bound)>) -> Vec<(Bound, Bound)> {
-    if ranges.len() < 2 {
-        return ranges;
-    }
-    let behind = |key: &[u8]| prefix_end(key);
-    // The first key inside and the first one behind; `None` is behind all keys.
-    let ends = |(lower, upper): &(Bound, Bound)| {
-        let from = match lower {
-            Bound::Unbounded => Some(Vec::new()),
-            Bound::Included(key) => Some(key.to_vec()),
-            Bound::Excluded(key) => behind(key),
-        };
-        let to = match upper {
-            Bound::Unbounded => None,
-            Bound::Included(key) => behind(key),
-            Bound::Excluded(key) => Some(key.to_vec()),
-        };
-        (from, to)
-    };
-    let is_before =
-        |from: &[u8], to: &Option<Vec<u8>>| to.as_ref().is_none_or(|to| from <= &to[..]);
-    let mut all: Vec<_> =
-        ranges.iter().map(ends).filter_map(|(from, to)| Some((from?, to))).collect();
-    all.sort();
-    let mut merged: Vec<(Vec<u8>, Option<Vec<u8>>)> = Vec::new();
-    for (from, to) in all {
-        match merged.last_mut().filter(|(_, last)| is_before(&from, last)) {
-            Some((_, last)) => {
-                let longer = last.is_some() && (to.is_none() || to > *last);
-                *last = if longer { to } else { last.take() };
-            }
-            None => merged.push((from, to)),
-        }
-    }
-    let bounds = |(from, to): (Vec<u8>, Option<Vec<u8>>)| {
-        let upper = to.map_or(Bound::Unbounded, |to| Bound::Excluded(to.into()));
-        (Bound::Included(from.into()), upper)
-    };
-    merged.into_iter().map(bounds).collect()
-}
-
-/// Encoded bounds of the keys whose part `at` begins with the constant prefix of a pattern.
-fn like_bounds(
-    codec: &IndexCodec,
-    at: usize,
-    mut prefix: Vec<u8>,
-    pattern: &Expr,
-    escape: u32,
-) -> Option<(Bound, Bound)> {
-    let part = codec.part(at);
-    let Value::Bytes(text) = pattern.as_literal()? else { return None };
-    if !part.ty.collation.charset().is_ascii_superset() {
-        return None;
-    }
-    let pattern = LikePattern::new(part.ty.collation, text, Some(escape).filter(|e| *e != 0));
-    part.encode_prefix(pattern.prefix()?, &mut prefix);
-    let end = prefix_end(&prefix).map_or(Bound::Unbounded, |end| Bound::Excluded(end.into()));
-    Some((Bound::Included(prefix.into()), end))
-}
-
-fn encode_part(codec: &IndexCodec, at: usize, value: &Expr, out: &mut Vec<u8>) -> Option<()> {
-    let part = codec.part(at);
-    let literal = value.as_literal()?;
-    let converted = match (literal, part.ty.physical()) {
-        (Value::Int(v), Physical::UInt) => Value::UInt(u64::try_from(*v).ok()?),
-        (Value::UInt(v), Physical::Int) => Value::Int(i64::try_from(*v).ok()?),
-        (other, _) => other.clone(),
-    };
-    let same = converted.physical()? == part.ty.physical();
-    let scale = match &converted {
-        Value::Decimal(d) => d.scale() == part.ty.decimals,
-        Value::Bytes(_) => value.ty.collation == part.ty.collation && part.prefix.is_none(),
-        _ => true,
-    };
-    if !(same && scale) {
-        return None;
-    }
-    part.encode(&converted, out);
-    Some(())
 }

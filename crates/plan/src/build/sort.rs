@@ -2,39 +2,39 @@
 //! if the input's [`Order`](super::ordering::Order) gives the keys.
 
 use selkie_expr::Expr;
-use selkie_types::Value;
 
 use super::operators::{holds_group_keys, place_keys};
 use super::{Builder, Built, Goal, Order};
 use crate::cost;
+use crate::estimate::{Assumption, UNKNOWN_LIMIT, is_given_count, limited_rows};
 use crate::logical::{ColumnSet, Cut, Logical, SortItem};
 use crate::physical::{Limit, Operator, PlanNode, Sort, TopN};
 
-/// Rows assumed for a limit that is unknown before execution.
-const UNKNOWN_LIMIT: f64 = 100.0;
-
-/// Rows that are read until a limit is reached.
-fn rows_read(cut: &Cut) -> Option<f64> {
-    let limit = number(cut.limit.as_ref()?);
-    Some(limit + cut.offset.as_ref().map_or(0.0, number))
-}
-
-fn number(expr: &Expr) -> f64 {
-    match expr.as_literal() {
-        Some(Value::Int(v)) => *v as f64,
-        Some(Value::UInt(v)) => *v as f64,
-        _ => UNKNOWN_LIMIT,
-    }
-}
-
 impl Builder<'_> {
+    /// Rows that are read until a limit is reached.
+    fn rows_until(&self, cut: &Cut) -> Option<f64> {
+        let (limit, offset) = (cut.limit.as_ref()?, cut.offset.as_ref());
+        let given = self.source.given();
+        let rows = limited_rows(limit, offset, given);
+        if !given.is_empty() && [Some(limit), offset].into_iter().flatten().any(is_given_count) {
+            let (limit, offset) = (Box::new(limit.clone()), offset.cloned().map(Box::new));
+            self.source.assume(Assumption::Limit { limit, offset, rows });
+        }
+        Some(rows)
+    }
+
+    /// Rows that an OFFSET skips.
+    fn skipped(&self, offset: Option<&Expr>) -> f64 {
+        offset.map_or(0.0, |offset| limited_rows(offset, None, self.source.given()))
+    }
+
     pub(super) fn limit(&mut self, input: &Logical, cut: &Cut, required: &ColumnSet) -> Built {
         if let Logical::Sort { input, keys } = input {
             return self.sort(input, keys, Some(cut), required, Goal::default());
         }
-        let goal = Goal { order: None, limit: rows_read(cut) };
+        let goal = Goal { order: None, limit: self.rows_until(cut) };
         let built = self.build(input, required, goal);
-        limited(built, cut, &[])
+        self.limited(built, cut, &[])
     }
 
     /// Sorts, unless the input is already sorted. With a limit only the first rows are kept.
@@ -48,19 +48,19 @@ impl Builder<'_> {
     ) -> Built {
         let mut below = required.clone();
         keys.iter().for_each(|key| below.add_expr(&key.expr));
-        let wanted = cut.map_or(goal.limit, rows_read);
+        let wanted = cut.map_or(goal.limit, |cut| self.rows_until(cut));
         let mut keys: Vec<SortItem> =
             keys.iter().filter(|key| !key.expr.is_foldable()).cloned().collect();
         keys.truncate(deciding(input, &keys));
         if keys.is_empty() {
             let built = self.build(input, &below, Goal { order: None, limit: wanted });
-            return cut.map_or(built.clone(), |cut| limited(built, cut, &[]));
+            return cut.map_or(built.clone(), |cut| self.limited(built, cut, &[]));
         }
         let input = self.build(input, &below, Goal { order: Some(&keys), limit: wanted });
         if input.order.gives(&keys) {
             let input = input.relied_on(&keys);
             return match cut {
-                Some(cut) => limited(input, cut, &keys),
+                Some(cut) => self.limited(input, cut, &keys),
                 None => input,
             };
         }
@@ -69,7 +69,7 @@ impl Builder<'_> {
         let node = match cut {
             Some(Cut { limit: Some(limit), offset, ties: false, counted }) => {
                 let kept = wanted.unwrap_or(UNKNOWN_LIMIT);
-                let out = (kept - offset.as_ref().map_or(0.0, number)).clamp(0.0, rows);
+                let out = (kept - self.skipped(offset.as_ref())).clamp(0.0, rows);
                 let cost = input.node.cost + cost::top_n(rows, kept);
                 let top = TopN {
                     input: input.node,
@@ -88,30 +88,30 @@ impl Builder<'_> {
         };
         let built = Built { node, layout: input.layout, order: Order::sorted_by(&keys) };
         match cut {
-            Some(cut) if cut.limit.is_none() || cut.ties => limited(built, cut, &keys),
+            Some(cut) if cut.limit.is_none() || cut.ties => self.limited(built, cut, &keys),
             _ => built,
         }
     }
-}
 
-/// A limit over `input`, which is sorted by `keys`.
-fn limited(input: Built, cut: &Cut, keys: &[SortItem]) -> Built {
-    let before = input.node.rows;
-    let read = rows_read(cut).unwrap_or(before).min(before);
-    let share = if before > 0.0 { read / before } else { 1.0 };
-    let ties = cut.ties.then(|| place_keys(&input, keys));
-    let columns = input.node.columns.clone();
-    let rows = (read - cut.offset.as_ref().map_or(0.0, number)).max(0.0);
-    let cost = input.node.cost * share.clamp(0.0, 1.0);
-    let limit = Limit {
-        input: input.node,
-        limit: cut.limit.clone(),
-        offset: cut.offset.clone(),
-        ties,
-        counted: cut.counted,
-    };
-    let node = PlanNode::new(Operator::Limit(Box::new(limit)), columns, rows, cost);
-    Built { node, ..input }
+    /// A limit over `input`, which is sorted by `keys`.
+    fn limited(&self, input: Built, cut: &Cut, keys: &[SortItem]) -> Built {
+        let before = input.node.rows;
+        let read = self.rows_until(cut).unwrap_or(before).min(before);
+        let share = if before > 0.0 { read / before } else { 1.0 };
+        let ties = cut.ties.then(|| place_keys(&input, keys));
+        let columns = input.node.columns.clone();
+        let rows = (read - self.skipped(cut.offset.as_ref())).max(0.0);
+        let cost = input.node.cost * share.clamp(0.0, 1.0);
+        let limit = Limit {
+            input: input.node,
+            limit: cut.limit.clone(),
+            offset: cut.offset.clone(),
+            ties,
+            counted: cut.counted,
+        };
+        let node = PlanNode::new(Operator::Limit(Box::new(limit)), columns, rows, cost);
+        Built { node, ..input }
+    }
 }
 
 /// Number of sort keys that decide the order: behind all keys of groups no key matters.

@@ -198,7 +198,7 @@ impl GroupEnds {
 /// NULL in `equal` or in a bound makes the range empty, except where `null_safe`. A string is cut
 /// to the length of a prefix part, and bounds on such a part include their end, since the filter
 /// decides.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct KeyRange {
     /// Values of the first key parts.
     pub equal: Vec<Expr>,
@@ -223,7 +223,7 @@ impl KeyRange {
 }
 
 /// One end of a range.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum RangeBound {
     /// Unbounded.
     #[default]

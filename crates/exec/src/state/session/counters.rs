@@ -112,6 +112,10 @@ counters! {
     rows_sent = "Rows_sent",
     /// Queries without rows, also those of programs.
     empty_queries = "Empty_queries",
+    /// Texts for which a plan was kept.
+    plan_hits = "Selkie_plan_hits",
+    /// Texts that were looked up and for which there was none.
+    plan_misses = "Selkie_plan_misses",
 }
 
 /// A counter that only one thread at a time changes.

@@ -52,7 +52,7 @@ fn announced(
 
 fn find(instance: &Instance, session: &Session, text: &[u8]) -> Option<Arc<Prepared>> {
     PlanCache::with(session, Form::Prepared, text, |cache| match cache.find()? {
-        Entry::Kept(kept) => {
+        Entry::Kept { variants: kept, .. } => {
             let kept = kept.iter().find(|kept| kept.key.holds(instance, session))?;
             kept.statement.forget_outgrown(instance);
             Some(Arc::clone(&kept.statement))
