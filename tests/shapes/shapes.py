@@ -236,7 +236,14 @@ class Grammar:
     def statement(self):
         table = self.rng.choice(self.tables)
         make = self.rng.choice([self.select] * 5 + [self.joined] * 4 + [self.insert] * 3 + [self.update] * 2 + [self.delete])
-        return table, make(table)
+        return table, self.commented(make(table))
+
+    def commented(self, parts):
+        """Returns the statement with a comment now and then."""
+        if self.rng.random() < 0.1:
+            at = self.rng.randrange(1, len(parts) + 1)
+            parts.insert(at, self.rng.choice([" /* it's 5 */ ", " -- 'x\n ", " # 7\n ", "/**/"]))
+        return parts
 
 
 class Sides:

@@ -46,7 +46,7 @@ fn a_key_of_any_collation_finds_its_plan() {
     }
 }
 
-/// How many of some texts are found by the plans that earlier ones left.
+/// Number of some texts that are found by the plans that earlier ones left.
 fn found(world: &mut World, texts: &[String]) -> usize {
     let (instance, session) = world.parts("a");
     let mut found = 0;

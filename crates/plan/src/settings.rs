@@ -275,8 +275,8 @@ pub trait StatisticsSource {
         0.0
     }
 
-    /// Values of parameters for which a plan is made that others may use: estimates count with them,
-    /// but the plan must not depend on them in any other way.
+    /// Values of the parameters of a plan that other values may use: estimates count with them, but
+    /// the plan must not depend on them in any other way.
     fn given(&self) -> Given<'_> {
         &[]
     }

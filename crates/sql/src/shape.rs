@@ -99,9 +99,10 @@ impl Scan<'_, '_> {
                 b'"' | b'`' => self.at = self.end_of_quoted(b, false)?,
                 b'.' => self.after_dot(),
                 _ if is_word(b) => self.word()?,
-                b'-' if self.byte(self.at + 1) == b'-' => return None,
-                b'/' if self.byte(self.at + 1) == b'*' => return None,
-                b'#' | b';' | b'?' | b'@' | b'\\' | b'{' | b'}' | ..=8 => return None,
+                b'-' if self.byte(self.at + 1) == b'-' => self.after_minus()?,
+                b'/' if self.byte(self.at + 1) == b'*' => self.at = self.end_of_comment()?,
+                b'#' => self.at = self.end_of_line()?,
+                b';' | b'?' | b'@' | b'\\' | b'{' | b'}' | ..=8 => return None,
                 _ => self.at += 1,
             }
         }
@@ -143,6 +144,38 @@ impl Scan<'_, '_> {
         self.at = self.skip_word(self.at + 1);
     }
 
+    /// Skips two minus signs, and the comment that they begin before a blank.
+    fn after_minus(&mut self) -> Option<()> {
+        let begins = |b: &u8| b.is_ascii_whitespace() || b.is_ascii_control();
+        match self.text.get(self.at + 2).is_none_or(begins) {
+            true => self.at = self.end_of_line()?,
+            false => self.at += 2,
+        }
+        Some(())
+    }
+
+    /// End of a comment that a line ends.
+    fn end_of_line(&self) -> Option<usize> {
+        let rest = &self.text[self.at..];
+        self.unmarked(self.at + memchr::memchr(b'\n', rest).unwrap_or(rest.len()))
+    }
+
+    /// `end`, unless bytes that are used as marks come before it.
+    fn unmarked(&self, end: usize) -> Option<usize> {
+        // The loop has no early exit, so that several bytes are compared at once.
+        let marked = self.text[self.at..end].iter().fold(false, |marked, b| marked | (*b <= 8));
+        (!marked).then_some(end)
+    }
+
+    /// End of a comment, which is part of the shape. `None` if it is not closed, or may be executed.
+    fn end_of_comment(&self) -> Option<usize> {
+        let inside = &self.text[self.at + 2..];
+        if inside.starts_with(b"!") || inside.starts_with(b"M!") {
+            return None;
+        }
+        self.unmarked(self.at + 2 + memchr::memmem::find(inside, b"*/")? + 2)
+    }
+
     fn number(&mut self) {
         let end = self.skip_word(self.at);
         let digits = self.text[self.at..end].iter().all(u8::is_ascii_digit);
@@ -166,9 +199,7 @@ impl Scan<'_, '_> {
                 _ => break,
             }
         }
-        // The loop has no early exit, so that several bytes are compared at once.
-        let marked = self.text[self.at..at].iter().fold(false, |marked, b| marked | (*b <= 8));
-        (!marked).then_some(at)
+        self.unmarked(at)
     }
 
     fn string(&mut self, quote: u8) -> Option<()> {
@@ -235,12 +266,25 @@ mod tests {
     }
 
     #[test]
+    fn comments_are_part_of_the_shape() {
+        let (text, literals) = shape("SELECT /* Page::load '5' */ a--5 -- it's\n, 7# 8").unwrap();
+        assert_eq!(text, "SELECT /* Page::load '5' */ a--<i> -- it's\n, <i># 8");
+        assert_eq!(literals, ["5", "7"]);
+        assert_eq!(shape("SELECT 1 --").unwrap().0, "SELECT <i> --");
+        assert_eq!(shape("SELECT 1 /**/ + 2").unwrap().0, "SELECT <i> /**/ + <i>");
+        assert_eq!(shape("SELECT 1 /*/ + 2 */").unwrap().0, "SELECT <i> /*/ + 2 */");
+    }
+
+    #[test]
     fn anything_unusual_has_no_shape() {
         for text in [
             "SELECT 1;",
-            "SELECT 1 -- x",
-            "SELECT 1 # x",
             "SELECT /*! 1 */",
+            "SELECT /*M! 1 */",
+            "SELECT 1 /*",
+            "SELECT 1 /* x \u{1} */ , 2",
+            "SELECT 1 -- x \u{2}",
+            "SELECT 1 -- x\n;",
             "SELECT @a",
             "SELECT ?",
             "SELECT x'41'",
