@@ -97,6 +97,25 @@ fn joins_with_other_values_share_a_plan() {
 }
 
 #[test]
+fn integers_in_quotes_share_a_plan() {
+    let mut world = parents_and_children();
+    for form in [
+        "SELECT n FROM p WHERE id = '?'",
+        "SELECT p.n, c.k FROM p JOIN c ON c.p = p.id WHERE p.id = '?' AND c.k <> 'x'",
+        "UPDATE p SET n = '?' WHERE id = '?'",
+        "SELECT n FROM p WHERE id IN ('?', '?')",
+    ] {
+        assert_eq!(found(&mut world, &texts(form, 20..30)), 8, "{form}");
+    }
+    // Another string needs a plan of its own.
+    let form = "SELECT n FROM p WHERE n = '?x' AND id = 5";
+    assert_eq!(found(&mut world, &texts(form, 20..30)), 0);
+    let odd = ["'07'", "' 7'", "''", "'7.0'", "'1234567890'", "'-7'"];
+    let odd = odd.map(|value| format!("SELECT n FROM p WHERE id = {value}"));
+    assert_eq!(found(&mut world, &odd), 0);
+}
+
+#[test]
 fn pages_of_a_list_share_a_plan() {
     let mut world = parents_and_children();
     let form = "SELECT id FROM c WHERE k = 'k1' ORDER BY id LIMIT ?, 5";

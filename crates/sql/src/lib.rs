@@ -31,7 +31,7 @@ mod unparse;
 pub use client_text::ClientText;
 pub use digest::{Digest, digest, digest_within};
 pub use lexer::is_keyword;
-pub use lift::{Lifted, lift_literals};
+pub use lift::{Lifted, LiteralPlace, lift_literals};
 pub use parameter_places::{ParameterPlace, parameter_places, question_marks};
 pub use parse::{
     ParseOptions, Parsed, error_at, parse, parse_expr, parse_from, syntax_error_at, trimmed,

@@ -22,14 +22,23 @@ pub enum Lifted {
     OfEqualities,
 }
 
-/// Replaces literals by parameters numbered as in `literals`; returns which were replaced. `None`
-/// if the statement has a subquery or a variable, or tables that `which` does not allow.
+/// What a lifted literal is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LiteralPlace {
+    /// It is compared with a column of this name.
+    Compared(Box<str>),
+    /// It is stored, or a number of rows.
+    Other,
+}
+
+/// Replaces literals by parameters numbered as in `literals`; returns the places of those that were
+/// replaced. `None` if the statement has a subquery or a variable, or tables that `which` does not allow.
 pub fn lift_literals(
     statement: &mut Statement,
     literals: &[Span],
     which: Lifted,
-) -> Option<Vec<bool>> {
-    let mut lift = Lift { which, literals, lifted: vec![false; literals.len()] };
+) -> Option<Vec<Option<LiteralPlace>>> {
+    let mut lift = Lift { which, literals, lifted: vec![None; literals.len()] };
     match statement {
         Statement::Query(query) => lift.query(query)?,
         _ if which == Lifted::OfEqualities => return None,
@@ -86,7 +95,7 @@ fn is_plain(expr: &Expr) -> Option<()> {
 struct Lift<'a> {
     which: Lifted,
     literals: &'a [Span],
-    lifted: Vec<bool>,
+    lifted: Vec<Option<LiteralPlace>>,
 }
 
 impl Lift<'_> {
@@ -98,7 +107,8 @@ impl Lift<'_> {
         query.order_by.iter().try_for_each(|item| is_plain(&item.expr))?;
         self.select(select)?;
         if let Some(limit) = &mut query.limit {
-            limit.count.iter_mut().chain(&mut limit.offset).for_each(|number| self.value(number));
+            let numbers = limit.count.iter_mut().chain(&mut limit.offset);
+            numbers.for_each(|number| self.value(number, &LiteralPlace::Other));
         }
         Some(())
     }
@@ -150,26 +160,31 @@ impl Lift<'_> {
     }
 
     fn predicate(&mut self, expr: &mut Expr) {
-        let is_column = |e: &Expr| matches!(e.kind, ExprKind::Column(_));
+        let place = |e: &Expr| match &e.kind {
+            ExprKind::Column(column) => Some(LiteralPlace::Compared(column.name.value.clone())),
+            _ => None,
+        };
         match &mut expr.kind {
             ExprKind::And(parts) | ExprKind::Or(parts) => {
                 parts.iter_mut().for_each(|part| self.predicate(part));
             }
             ExprKind::Binary { op, left, right } if self.may_lift(*op) => {
-                if is_column(left) {
-                    self.value(right);
-                } else if is_column(right) {
-                    self.value(left);
+                if let Some(place) = place(left) {
+                    self.value(right, &place);
+                } else if let Some(place) = place(right) {
+                    self.value(left, &place);
                 }
             }
-            ExprKind::Between { expr, low, high, .. }
-                if is_column(expr) && self.which == Lifted::OfOneTable =>
-            {
-                self.value(low);
-                self.value(high);
+            ExprKind::Between { expr, low, high, .. } if self.which == Lifted::OfOneTable => {
+                if let Some(place) = place(expr) {
+                    self.value(low, &place);
+                    self.value(high, &place);
+                }
             }
-            ExprKind::InList { expr, list, .. } if is_column(expr) => {
-                list.iter_mut().for_each(|item| self.value(item));
+            ExprKind::InList { expr, list, .. } => {
+                if let Some(place) = place(expr) {
+                    list.iter_mut().for_each(|item| self.value(item, &place));
+                }
             }
             _ => {}
         }
@@ -198,17 +213,17 @@ impl Lift<'_> {
 
     fn stored(&mut self, value: &mut Expr) -> Option<()> {
         is_plain(value)?;
-        self.value(value);
+        self.value(value, &LiteralPlace::Other);
         Some(())
     }
 
     /// Replaces an expression that is nothing but a literal.
-    fn value(&mut self, expr: &mut Expr) {
+    fn value(&mut self, expr: &mut Expr, place: &LiteralPlace) {
         let is_literal =
             matches!(expr.kind, ExprKind::Literal(Literal::Int(_) | Literal::String(_)));
         let number = self.literals.iter().position(|span| *span == expr.span);
         if let (true, Some(number)) = (is_literal, number) {
-            self.lifted[number] = true;
+            self.lifted[number] = Some(place.clone());
             expr.kind = ExprKind::Param(number as u32);
         }
     }

@@ -49,6 +49,9 @@ pub(crate) struct Kept {
     pub(crate) key: PlanKey,
     /// For each literal, the text it must have; `None` if the literal is a parameter.
     pub(crate) fixed: Vec<Option<Box<[u8]>>>,
+    /// For each literal, whether it is a string that must be a plain integer: a column of integers
+    /// is compared with it.
+    pub(crate) integers: Vec<bool>,
     /// Estimates for the parameters on which the choice of the plan rests.
     pub(crate) assumptions: Vec<Assumption>,
 }
@@ -64,13 +67,14 @@ impl Kept {
             statement,
             key: PlanKey::new(instance, session),
             fixed: Vec::new(),
+            integers: Vec::new(),
             assumptions: Vec::new(),
         }
     }
 
     /// Whether it is for the same texts as `other`.
     fn is_like(&self, other: &Self) -> bool {
-        self.fixed == other.fixed && self.assumptions.is_empty()
+        self.fixed == other.fixed && self.integers == other.integers && self.assumptions.is_empty()
     }
 }
 

@@ -14,7 +14,9 @@ use std::sync::Arc;
 use selkie_plan::Assumption;
 use selkie_plan::physical::Plan;
 use selkie_sql::ast::{Span, Statement};
-use selkie_sql::{Lifted, LiteralKind, SHORT_STRING, Shape, lift_literals, string_value};
+use selkie_sql::{
+    Lifted, LiteralKind, LiteralPlace, SHORT_STRING, Shape, lift_literals, string_value,
+};
 use selkie_types::{SqlType, TypeKind, Value};
 
 use crate::query::execution::Scope;
@@ -180,7 +182,9 @@ fn fitting(shape: &Shape, kept: &Kept, scope: Scope<'_>, text: &[u8]) -> Option<
         kept.fixed.iter().zip(&shape.literals).all(|(fixed, (span, _))| {
             fixed.as_ref().is_none_or(|bytes| **bytes == *span.text(text))
         });
-    if !is_same || !kept.key.holds(instance, session) {
+    let mut strings = kept.integers.iter().zip(&shape.literals).filter(|(integer, _)| **integer);
+    let are_integers = strings.all(|(_, (span, kind))| is_integer(*kind, span.text(text)));
+    if !is_same || !are_integers || !kept.key.holds(instance, session) {
         return None;
     }
     let plan = text_plan(shape, kept, session, text);
@@ -249,7 +253,7 @@ fn text_plan(shape: &Shape, kept: &Kept, session: &Session, text: &[u8]) -> Text
 fn make(shape: &Shape, scope: Scope<'_>, statement: &Statement, text: &[u8]) -> Option<Kept> {
     let special = scope.plan(statement, text, Parameters::none()).ok()?;
     [Lifted::OfOneTable, Lifted::OfEqualities].into_iter().find_map(|which| {
-        let (kept, general) = lifted(shape, scope, (statement, text), which)?;
+        let (kept, general) = lifted(shape, scope, (statement, text), &special, which)?;
         let Kept { assumptions, .. } = &kept;
         let is_robust = match which {
             Lifted::OfOneTable => is_robust(&general, &special),
@@ -264,15 +268,22 @@ fn lifted(
     shape: &Shape,
     scope: Scope<'_>,
     (statement, text): (&Statement, &[u8]),
+    special: &Plan,
     which: Lifted,
 ) -> Option<(Kept, Arc<Plan>)> {
     let Scope { instance, session } = scope;
     let spans: Vec<Span> = shape.literals.iter().map(|(span, _)| *span).collect();
     let mut lifted = statement.clone();
-    let is_lifted = lift_literals(&mut lifted, &spans, which)?;
-    let fixed = spans.iter().zip(is_lifted).map(|(span, lifted)| match lifted {
-        true => None,
-        false => Some(span.text(text).into()),
+    let places = lift_literals(&mut lifted, &spans, which)?;
+    let fixed = spans.iter().zip(&places).map(|(span, place)| match place {
+        Some(_) => None,
+        None => Some(span.text(text).into()),
+    });
+    let integers = shape.literals.iter().zip(&places).map(|((span, kind), place)| match place {
+        Some(LiteralPlace::Compared(column)) => {
+            is_integer(*kind, span.text(text)) && is_integer_column(special, column)
+        }
+        _ => false,
     });
     let key = PlanKey::new(instance, session);
     let prepared = Prepared::unplanned(lifted, text.into(), spans.len());
@@ -280,6 +291,7 @@ fn lifted(
         statement: Arc::new(prepared),
         key: key.clone(),
         fixed: fixed.collect(),
+        integers: integers.collect(),
         assumptions: Vec::new(),
     };
     let values = values(shape, &kept, session, text);
@@ -299,13 +311,38 @@ fn lifted(
 
 /// Values of a text's literals; NULL for literals that are not parameters.
 fn values(shape: &Shape, kept: &Kept, session: &Session, text: &[u8]) -> Vec<(Value, SqlType)> {
-    let literals = shape.literals.iter().zip(&kept.fixed);
+    let literals = shape.literals.iter().zip(&kept.fixed).zip(&kept.integers);
     literals
-        .map(|((span, kind), fixed)| match (fixed, kind) {
+        .map(|(((span, kind), fixed), is_integer)| match (fixed, is_integer) {
             (Some(_), _) => (Value::Null, SqlType::null()),
-            (None, kind) => value(*kind, span.text(text), session),
+            (None, true) => value(LiteralKind::Int, inside(span.text(text)), session),
+            (None, false) => value(*kind, span.text(text), session),
         })
         .collect()
+}
+
+/// Whether a literal is a string that has the value and the text of an integer of
+/// [`LiteralKind::Int`].
+fn is_integer(kind: LiteralKind, raw: &[u8]) -> bool {
+    const DIGITS: usize = 9;
+    let digits = inside(raw);
+    kind == LiteralKind::String
+        && (1..=DIGITS).contains(&digits.len())
+        && digits.iter().all(u8::is_ascii_digit)
+        && (digits.len() == 1 || digits[0] != b'0')
+}
+
+/// A string literal without its quotes.
+fn inside(raw: &[u8]) -> &[u8] {
+    raw.get(1..raw.len().saturating_sub(1)).unwrap_or_default()
+}
+
+/// Whether all columns of this name that a plan can mean are integers: they compare with a string
+/// that is an integer as with the integer.
+fn is_integer_column(plan: &Plan, name: &str) -> bool {
+    let columns = plan.tables.iter().flat_map(|table| table.columns.iter());
+    let mut same = columns.filter(|column| column.name.eq_ignore_ascii_case(name)).peekable();
+    same.peek().is_some() && same.all(|column| column.ty.is_integer())
 }
 
 /// Value and type of a literal. All literals of a kind have one type, because types are part of a
