@@ -9,11 +9,15 @@ use selkie_sql::ParseOptions;
 
 use sql::world::World;
 
-const KEYS: [&str; 4] = [
+const KEYS: [&str; 8] = [
     "VARCHAR(20) COLLATE utf8mb4_general_ci",
     "VARCHAR(20) COLLATE utf8mb4_unicode_ci",
     "VARCHAR(20) COLLATE utf8mb4_bin",
     "VARBINARY(20)",
+    "VARCHAR(20) CHARACTER SET latin1",
+    "VARCHAR(20) CHARACTER SET utf8mb3",
+    "VARCHAR(20) CHARACTER SET ascii",
+    "CHAR(20) CHARACTER SET latin1 COLLATE latin1_bin",
 ];
 
 /// Whether the third of some texts is found by the plan that the second one left.
@@ -63,12 +67,14 @@ fn found(world: &mut World, texts: &[String]) -> usize {
     found
 }
 
-/// Two tables: `p` of 400 rows, and `c` with one row for most of them and 300 for one.
+/// Tables: `p` of 400 rows, `c` with one row for most of them and 300 for one, `l` in latin1.
 fn parents_and_children() -> World {
     let mut world = World::new();
     let statements = [
         "CREATE TABLE p (id INT PRIMARY KEY, n INT, KEY(n))",
         "CREATE TABLE c (id INT PRIMARY KEY, p INT, k VARCHAR(20), KEY(p), KEY(k))",
+        "CREATE TABLE l (p INT, k VARCHAR(20) CHARACTER SET latin1, KEY(k))",
+        "INSERT INTO l SELECT seq, CONCAT('k', seq) FROM seq_1_to_400",
         "INSERT INTO p SELECT seq, seq MOD 100 FROM seq_1_to_400",
         "INSERT INTO c SELECT seq, seq, CONCAT('k', seq MOD 7) FROM seq_1_to_400",
         "INSERT INTO c SELECT seq, 7, 'many' FROM seq_1001_to_1300",
@@ -90,6 +96,7 @@ fn joins_with_other_values_share_a_plan() {
         "SELECT p.n, c.k FROM p LEFT JOIN c ON c.p = p.id AND c.k = 'k?' WHERE p.id = ?",
         "SELECT c.k, p.n FROM c, p WHERE c.p = ? AND p.id = c.id ORDER BY c.id LIMIT ?",
         "SELECT COUNT(*) FROM p INNER JOIN c ON c.p = p.id WHERE p.id IN (?, 1)",
+        "SELECT p.n, l.k FROM p JOIN l ON l.p = p.id WHERE l.k = 'k?'",
     ] {
         let mut world = parents_and_children();
         assert_eq!(found(&mut world, &texts(form, 20..30)), 8, "{form}");

@@ -9,7 +9,7 @@ use selkie_plan::physical::{
     Access, IndexLookup, IndexRange, KeyRange, Operator, Plan, PlanNode, RangeBound, TableScan,
 };
 use selkie_plan::safety::Uses;
-use selkie_types::stack;
+use selkie_types::{TypeKind, stack};
 
 /// Whether `general`, planned with parameters, reads tables like `special`, planned for some
 /// values, and no other values would give a much better plan.
@@ -206,12 +206,35 @@ fn bounds(range: &KeyRange) -> impl Iterator<Item = &Expr> {
 }
 
 fn is_value(e: &Expr) -> bool {
-    matches!(e.kind, ExprKind::Parameter(_) | ExprKind::Literal(_))
+    matches!(e.kind, ExprKind::Parameter(_) | ExprKind::Literal(_)) || is_same_text(e)
 }
 
 /// Whether no parameter is converted before it is compared. A literal would be converted at
 /// planning, with its own warnings and errors.
 fn takes_values_as_they_are(e: &Expr) -> bool {
     let is_parameter = |e: &&Expr| matches!(e.kind, ExprKind::Parameter(_));
-    !e.any(&mut |e| matches!(e.kind, ExprKind::Call(_)) && e.children().iter().any(is_parameter))
+    let converts = |e: &Expr| {
+        matches!(e.kind, ExprKind::Call(_))
+            && e.children().iter().any(is_parameter)
+            && !is_same_text(e)
+    };
+    !e.any(&mut |e| converts(e))
+}
+
+/// Whether a parameter is only converted to another character set. Strings of shapes are ASCII, so
+/// this changes nothing and loses no character.
+fn is_same_text(e: &Expr) -> bool {
+    let ExprKind::Call(call) = &e.kind else { return false };
+    let is_text =
+        |e: &Expr| e.ty.kind == TypeKind::VarChar && e.ty.collation.charset().is_ascii_superset();
+    match &e.children()[..] {
+        [value] => {
+            call.function.is_implicit()
+                && matches!(value.kind, ExprKind::Parameter(_))
+                && is_text(e)
+                && is_text(value)
+                && e.ty.length == value.ty.length
+        }
+        _ => false,
+    }
 }

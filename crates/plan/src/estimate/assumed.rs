@@ -106,21 +106,16 @@ fn count(expr: &Expr, given: Given<'_>) -> Option<f64> {
 }
 
 /// An expression without its conversion.
-fn inside(expr: &Expr) -> &Expr {
+pub(super) fn inside(expr: &Expr) -> &Expr {
     match (&expr.kind, &expr.children()[..]) {
         (ExprKind::Call(call), [inner]) if call.function.is_implicit() => inner,
         _ => expr,
     }
 }
 
-/// Whether a number of rows is a parameter.
-pub(crate) fn is_given_count(expr: &Expr) -> bool {
-    is_parameter(inside(expr))
-}
-
-/// Whether an expression is a parameter.
-pub(crate) fn is_parameter(expr: &Expr) -> bool {
-    matches!(expr.kind, ExprKind::Parameter(_))
+/// Whether an expression is a parameter, apart from a conversion.
+pub(crate) fn is_given(expr: &Expr) -> bool {
+    matches!(inside(expr).kind, ExprKind::Parameter(_))
 }
 
 /// The values that bound a range.
