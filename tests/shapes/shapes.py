@@ -59,8 +59,8 @@ SETTINGS = ["sql_safe_updates=1", "sql_safe_updates=0", "sql_select_limit=2", "s
             "group_concat_max_len=5", "timestamp=1700000000", "timestamp=1600000000", "system_versioning_alter_history=KEEP"]
 
 
-# A query of more than one table.
-JOINS = re.compile(r" JOIN |STRAIGHT_JOIN|, t\w+ [uv]\b")
+# A query that reads more than one table.
+JOINS = re.compile(r" JOIN |STRAIGHT_JOIN|, t\w+ [uv]\b|\(SELECT ")
 
 
 class Grammar:
@@ -157,9 +157,9 @@ class Grammar:
         return out
 
     def joined(self, table):
-        """Returns a query of two or three tables; LIMIT only with a total order."""
+        """Returns a query of one to three tables with subqueries; LIMIT only with a total order."""
         r = self.rng
-        aliases = ["t", "u", "v"][:r.choice([2, 2, 3])]
+        aliases = ["t", "u", "v"][:r.choice([1, 2, 2, 3])]
         on_column = lambda alias: r.choice(["n", "n", "id", "id", "c"])  # noqa: E731
         out, outer = [f"{table} t"], r.random() < 0.5
         for at, alias in enumerate(aliases[1:]):
@@ -178,17 +178,31 @@ class Grammar:
                                                ["(", column, *self.equal(), " OR ", column, *self.equal(), ")"],
                                                [column, r.choice(["<", ">", "<>", "<=>"]), self.slot()],
                                                [column, " BETWEEN ", self.slot(), " AND ", self.slot()],
+                                               self.subquery(column), self.subquery(column),
                                                [f"{column} IS NULL"], [column, "=", f"{r.choice(aliases)}.n"]])]
         ids = ",".join(f"{alias}.id" for alias in aliases)
         items = r.choice(["*", ids, f"{aliases[-1]}.c,{ids}", "COUNT(*)", f"MIN({aliases[-1]}.c),MAX(t.n)", f"t.n,COUNT({aliases[-1]}.id)"])
         out = [r.choice(["SELECT ", "SELECT ", "SELECT DISTINCT ", "SELECT SQL_CALC_FOUND_ROWS "]), items, " FROM ", *out, " WHERE ", *conditions[1:]]
         if items.startswith("t.n,"):
             out += [" GROUP BY t.n"]
+        elif r.random() < 0.1:
+            derived = ["(SELECT n,COUNT(*) k FROM ", r.choice(self.tables), " w WHERE w.", r.choice(["c", "n", "id"]), *self.equal(), " GROUP BY n) d"]
+            return ["SELECT t.id,d.k FROM ", f"{table} t JOIN ", *derived, " ON d.n=t.n WHERE t.", r.choice(["c", "id", "n"]), *self.equal()]
         elif r.random() < 0.4 and not items.startswith(("COUNT", "MIN")):
             out += [f" ORDER BY {ids}"]
             if r.random() < 0.6:
                 out += [" LIMIT ", self.slot("i"), *r.choice([[], [",", self.slot("i")]])]
         return out
+
+    def subquery(self, column):
+        r, other = self.rng, self.rng.choice(self.tables)
+        where = f"w.{r.choice(['c', 'n', 'id'])}"
+        return r.choice([
+            [r.choice(["EXISTS", "NOT EXISTS"]), f"(SELECT 1 FROM {other} w WHERE w.n={column} AND {where}", *self.equal(), ")"],
+            [column, r.choice([" IN ", " IN ", " NOT IN "]), f"(SELECT w.n FROM {other} w WHERE {where}", *self.equal(), ")"],
+            [column, r.choice(["=", "<", ">="]), f"(SELECT MAX(w.n) FROM {other} w WHERE {where}", *self.equal(), ")"],
+            [f"(SELECT COUNT(*) FROM {other} w WHERE w.n={column} AND {where}", *self.equal(), ")", r.choice(["=", ">"]), self.slot("i")],
+            [column, " IN (SELECT w.id FROM ", other, " w WHERE ", where, *self.equal(), " UNION SELECT ", self.slot("i"), ")"]])
 
     def equal(self):
         r = self.rng

@@ -97,6 +97,11 @@ fn joins_with_other_values_share_a_plan() {
         "SELECT c.k, p.n FROM c, p WHERE c.p = ? AND p.id = c.id ORDER BY c.id LIMIT ?",
         "SELECT COUNT(*) FROM p INNER JOIN c ON c.p = p.id WHERE p.id IN (?, 1)",
         "SELECT p.n, l.k FROM p JOIN l ON l.p = p.id WHERE l.k = 'k?'",
+        "SELECT n FROM p WHERE id = ? AND EXISTS (SELECT 1 FROM c WHERE c.p = p.id AND c.k = 'k1')",
+        "SELECT n FROM p WHERE id IN (SELECT c.p FROM c WHERE c.id = ?)",
+        "SELECT n, (SELECT MAX(k) FROM c WHERE c.p = p.id) FROM p WHERE id = ?",
+        "SELECT n FROM p WHERE id = (SELECT p FROM c WHERE id = ?)",
+        "SELECT d.m, p.n FROM p JOIN (SELECT p, MAX(k) m FROM c WHERE c.p = ? GROUP BY p) d ON d.p = p.id",
     ] {
         let mut world = parents_and_children();
         assert_eq!(found(&mut world, &texts(form, 20..30)), 8, "{form}");

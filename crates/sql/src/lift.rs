@@ -9,7 +9,7 @@ use selkie_types::stack;
 
 use crate::ast::{
     Assignment, BinaryOp, DeleteTarget, Expr, ExprKind, InsertSource, JoinCondition, Literal,
-    Portion, Query, QueryBody, Select, SelectItem, Span, Statement, TableRef,
+    Mention, Portion, Query, QueryBody, Select, SelectItem, Span, Statement, TableRef,
 };
 
 /// Literals that become parameters.
@@ -18,7 +18,7 @@ pub enum Lifted {
     /// All that may, in a statement of one table.
     OfOneTable,
     /// Of a query, those that a column equals, and the numbers of LIMIT: their effect on a plan is
-    /// known to estimates. The query may join tables.
+    /// known to estimates. The query may join tables and have subqueries.
     OfEqualities,
 }
 
@@ -32,7 +32,8 @@ pub enum LiteralPlace {
 }
 
 /// Replaces literals by parameters numbered as in `literals`; returns the places of those that were
-/// replaced. `None` if the statement has a subquery or a variable, or tables that `which` does not allow.
+/// replaced. `None` if the statement has a variable, or subqueries or tables that `which` does not
+/// allow.
 pub fn lift_literals(
     statement: &mut Statement,
     literals: &[Span],
@@ -104,7 +105,7 @@ impl Lift<'_> {
             return None;
         }
         let QueryBody::Select(select) = &mut query.body else { return None };
-        query.order_by.iter().try_for_each(|item| is_plain(&item.expr))?;
+        query.order_by.iter_mut().try_for_each(|item| self.check(&mut item.expr))?;
         self.select(select)?;
         if let Some(limit) = &mut query.limit {
             let numbers = limit.count.iter_mut().chain(&mut limit.offset);
@@ -121,22 +122,49 @@ impl Lift<'_> {
         if !select.windows.is_empty() {
             return None;
         }
-        for item in &select.items {
+        for item in &mut select.items {
             if let SelectItem::Expr { expr, .. } = item {
-                is_plain(expr)?;
+                self.check(expr)?;
+                self.subqueries(expr)?;
             }
         }
-        select.group_by.iter().try_for_each(|item| is_plain(&item.expr))?;
-        select.having.iter().try_for_each(is_plain)?;
+        select.group_by.iter_mut().try_for_each(|item| self.check(&mut item.expr))?;
+        select.having.iter_mut().try_for_each(|condition| self.check(condition))?;
         self.condition(select.where_clause.as_mut())
+    }
+
+    /// Succeeds for an expression without variables, and without subqueries unless they may be.
+    fn check(&self, expr: &mut Expr) -> Option<()> {
+        if self.which == Lifted::OfOneTable {
+            return is_plain(expr);
+        }
+        let mut has_variable = false;
+        expr.for_each_mention(&mut |mention| {
+            has_variable |= matches!(mention, Mention::Variable);
+        });
+        (!has_variable).then_some(())
+    }
+
+    /// Lifts literals of the subqueries in an expression.
+    fn subqueries(&mut self, expr: &mut Expr) -> Option<()> {
+        stack::ensure();
+        if let Some(query) = expr.query_mut() {
+            self.inner(query)?;
+        }
+        expr.operands_mut().into_iter().try_for_each(|operand| self.subqueries(operand))
+    }
+
+    /// Lifts literals of a subquery or derived table, unless it is a set operation.
+    fn inner(&mut self, query: &mut Query) -> Option<()> {
+        match query.body {
+            QueryBody::Select(_) if query.with.is_none() => self.query(query),
+            _ => Some(()),
+        }
     }
 
     /// Lifts literals of the conditions of joins.
     fn tables(&mut self, tables: &mut [TableRef]) -> Option<()> {
         stack::ensure();
-        if tables.is_empty() {
-            return None;
-        }
         tables.iter_mut().try_for_each(|table| match table {
             TableRef::Table(table) => table.system_time.is_none().then_some(()),
             TableRef::Join(join) => {
@@ -147,6 +175,14 @@ impl Lift<'_> {
                     _ => Some(()),
                 }
             }
+            TableRef::Derived(derived) if derived.system_time.is_none() => {
+                let mut has_variable = false;
+                derived.query.for_each_mention(&mut |mention| {
+                    has_variable |= matches!(mention, Mention::Variable);
+                });
+                (!has_variable).then_some(())?;
+                self.inner(&mut derived.query)
+            }
             TableRef::Derived(_) | TableRef::JsonTable(_) => None,
         })
     }
@@ -154,9 +190,9 @@ impl Lift<'_> {
     fn condition(&mut self, condition: Option<&mut Expr>) -> Option<()> {
         stack::ensure();
         let Some(condition) = condition else { return Some(()) };
-        is_plain(condition)?;
+        self.check(condition)?;
         self.predicate(condition);
-        Some(())
+        self.subqueries(condition)
     }
 
     fn predicate(&mut self, expr: &mut Expr) {

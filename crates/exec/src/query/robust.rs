@@ -16,35 +16,19 @@ use selkie_types::{TypeKind, stack};
 pub(crate) fn is_robust(general: &Plan, special: &Plan) -> bool {
     let mut joins = false;
     general.root.visit(&mut |node| joins |= node.is_join());
-    !joins
-        && are_plain(general, special)
-        && same_nodes(&general.root, &special.root, &is_indifferent)
+    let is_whole = general.subplans.is_empty() && general.common_tables.is_empty();
+    !joins && is_whole && Comparison { general, special, assumptions: None }.are_alike()
 }
 
 /// The same for all values for which the assumptions hold: whatever else they decide makes no
 /// difference to estimates.
 pub(crate) fn is_as_estimated(general: &Plan, special: &Plan, assumptions: &[Assumption]) -> bool {
     assumptions.len() <= MOST_ASSUMPTIONS
-        && are_plain(general, special)
-        && same_nodes(&general.root, &special.root, &|scan| is_estimated(scan, assumptions))
+        && Comparison { general, special, assumptions: Some(assumptions) }.are_alike()
 }
 
 /// Most estimates that are worth repeating for a text instead of planning it.
 const MOST_ASSUMPTIONS: usize = 8;
-
-fn are_plain(general: &Plan, special: &Plan) -> bool {
-    let is_plain = |plan: &Plan| {
-        plan.subplans.is_empty()
-            && plan.common_tables.is_empty()
-            && plan.searches.is_empty()
-            && plan.warnings.conditions.is_empty()
-            && plan.takes_numbers.is_empty()
-            && plan.changes.triggers.is_empty()
-            && !plan.calls_functions()
-            && !plan.uses.has(Uses::VALUE_AT_PLANNING)
-    };
-    is_plain(general) && is_plain(special)
-}
 
 /// Whether a query's plan may run for the same text again: it raises no conditions that only
 /// planning knows, and does nothing but read.
@@ -57,50 +41,153 @@ pub(crate) fn is_repeatable(plan: &Plan) -> bool {
         && !plan.calls_functions()
 }
 
-/// A test of the scans of a general plan.
-type Test<'t> = &'t dyn Fn(&TableScan) -> bool;
+/// A plan made with parameters and one made with values.
+struct Comparison<'p> {
+    general: &'p Plan,
+    special: &'p Plan,
+    /// Estimates on which the general plan may rest; `None` if it must not rest on any.
+    assumptions: Option<&'p [Assumption]>,
+}
 
-fn same_nodes(general: &PlanNode, special: &PlanNode, is_fit: Test<'_>) -> bool {
-    stack::ensure();
-    use std::mem::discriminant;
-    if discriminant(&general.operator) != discriminant(&special.operator) {
-        return false;
+impl Comparison<'_> {
+    fn are_alike(&self) -> bool {
+        let (a, b) = (self.general, self.special);
+        let same_subplans = a.subplans.len() == b.subplans.len()
+            && a.subplans.iter().zip(&b.subplans).all(|(a, b)| self.same_nodes(&a.root, &b.root));
+        let same_tables = a.common_tables.len() == b.common_tables.len()
+            && a.common_tables.iter().zip(&b.common_tables).all(|(a, b)| {
+                a.computed_with == b.computed_with && self.same_nodes(&a.plan, &b.plan)
+            });
+        is_plain(a)
+            && is_plain(b)
+            && same_subplans
+            && same_tables
+            && self.same_nodes(&a.root, &b.root)
     }
-    let plain = |conditions: &[Expr]| conditions.iter().all(takes_values_as_they_are);
-    match (&general.operator, &special.operator) {
-        (Operator::TableScan(a), Operator::TableScan(b)) => reads_alike(a, b) && is_fit(a),
-        (Operator::Filter { input: a, conditions }, Operator::Filter { input: b, .. }) => {
-            plain(conditions) && same_nodes(a, b, is_fit)
+
+    fn same_nodes(&self, general: &PlanNode, special: &PlanNode) -> bool {
+        stack::ensure();
+        use std::mem::discriminant;
+        if discriminant(&general.operator) != discriminant(&special.operator) {
+            return false;
         }
-        (Operator::IndexJoin(a), Operator::IndexJoin(b)) => {
-            a.kind == b.kind
-                && looks_up_alike(&a.lookup, &b.lookup)
-                && plain(&a.residual)
-                && same_nodes(&a.left, &b.left, is_fit)
+        match (&general.operator, &special.operator) {
+            (Operator::OneRow, _) | (Operator::Empty, _) => true,
+            (Operator::TableScan(a), Operator::TableScan(b)) => reads_alike(a, b) && self.is_fit(a),
+            (Operator::CommonTableScan(a), Operator::CommonTableScan(b)) => a == b,
+            (Operator::Filter { input: a, conditions }, Operator::Filter { input: b, .. }) => {
+                self.take_values(conditions) && self.same_nodes(a, b)
+            }
+            (Operator::IndexJoin(a), Operator::IndexJoin(b)) => {
+                a.kind == b.kind
+                    && looks_up_alike(&a.lookup, &b.lookup)
+                    && self.take_values(&a.lookup.keys)
+                    && self.take_values(&a.lookup.filter)
+                    && self.take_values(&a.residual)
+                    && self.same_nodes(&a.left, &b.left)
+            }
+            (Operator::HashJoin(a), Operator::HashJoin(b)) => {
+                (a.kind, a.build_left, a.keys.len()) == (b.kind, b.build_left, b.keys.len())
+                    && self.take_values(&a.residual)
+                    && self.same_nodes(&a.left, &b.left)
+                    && self.same_nodes(&a.right, &b.right)
+            }
+            (Operator::NestedLoopJoin(a), Operator::NestedLoopJoin(b)) => {
+                a.kind == b.kind
+                    && a.null_aware.is_none()
+                    && self.take_values(&a.conditions)
+                    && self.same_nodes(&a.left, &b.left)
+                    && self.same_nodes(&a.right, &b.right)
+            }
+            (Operator::Aggregate(a), Operator::Aggregate(b)) => {
+                a.strategy == b.strategy && self.same_nodes(&a.input, &b.input)
+            }
+            (Operator::SetOperation(a), Operator::SetOperation(b)) => {
+                (a.operator, a.all, a.inputs.len()) == (b.operator, b.all, b.inputs.len())
+                    && a.inputs.iter().zip(&b.inputs).all(|(a, b)| self.same_nodes(a, b))
+            }
+            (Operator::Insert(a), Operator::Insert(b)) => self.same_nodes(&a.source, &b.source),
+            (Operator::Values(a), Operator::Values(b)) => a.len() == b.len(),
+            (a, b) => match (input(a), input(b)) {
+                (Some(a), Some(b)) => self.same_nodes(a, b),
+                _ => false,
+            },
         }
-        (Operator::HashJoin(a), Operator::HashJoin(b)) => {
-            (a.kind, a.build_left, a.keys.len()) == (b.kind, b.build_left, b.keys.len())
-                && plain(&a.residual)
-                && same_nodes(&a.left, &b.left, is_fit)
-                && same_nodes(&a.right, &b.right, is_fit)
-        }
-        (Operator::NestedLoopJoin(a), Operator::NestedLoopJoin(b)) => {
-            a.kind == b.kind
-                && a.null_aware.is_none()
-                && plain(&a.conditions)
-                && same_nodes(&a.left, &b.left, is_fit)
-                && same_nodes(&a.right, &b.right, is_fit)
-        }
-        (Operator::Aggregate(a), Operator::Aggregate(b)) => {
-            a.strategy == b.strategy && same_nodes(&a.input, &b.input, is_fit)
-        }
-        (Operator::Insert(a), Operator::Insert(b)) => same_nodes(&a.source, &b.source, is_fit),
-        (Operator::Values(a), Operator::Values(b)) => a.len() == b.len(),
-        (a, b) => match (input(a), input(b)) {
-            (Some(a), Some(b)) => same_nodes(a, b, is_fit),
-            _ => false,
-        },
     }
+
+    fn is_fit(&self, scan: &TableScan) -> bool {
+        let is_fit = match self.assumptions {
+            None => self.is_indifferent(scan),
+            Some(assumptions) => self.is_estimated(scan, assumptions),
+        };
+        is_fit && self.take_values(&scan.filter)
+    }
+
+    /// Whether the access does not depend on the values: a unique key, or the only index, whose
+    /// ranges are never slower than the whole index.
+    fn is_indifferent(&self, scan: &TableScan) -> bool {
+        let Access::Index(range) = &scan.access else { return false };
+        let only = scan.shown.possible_keys.len() <= 1;
+        let cheap = range.unique
+            || only && (range.covering || is_clustered(scan, range) || is_equality(range));
+        cheap
+            && range.ranges.iter().all(is_bounded)
+            && range.ranges.iter().flat_map(bounds).all(is_value)
+    }
+
+    /// Whether estimates know all that the values of a scan decide. A column that equals a value
+    /// counts by the number of its values, whichever this is.
+    fn is_estimated(&self, scan: &TableScan, assumptions: &[Assumption]) -> bool {
+        let is_known = |ends: &IndexRange| {
+            assumptions.iter().any(|one| match one {
+                Assumption::Range { table, index, ranges, .. } => {
+                    table.def.id == scan.table.def.id
+                        && *index == ends.index
+                        && *ranges == ends.ranges
+                }
+                Assumption::Limit { .. } => false,
+            })
+        };
+        match &scan.access {
+            Access::Full { .. } => true,
+            Access::Index(range) => {
+                let given = || range.ranges.iter().flat_map(bounds).filter(|e| self.has_given(e));
+                given().all(is_value)
+                    && (range.unique || is_known(range) || given().next().is_none())
+            }
+            Access::Union(_) | Access::Text(_) => false,
+        }
+    }
+
+    fn is_given(&self, e: &Expr) -> bool {
+        // Slots of outer rows come after the parameters.
+        matches!(e.kind, ExprKind::Parameter(at) if at < self.general.parameters)
+    }
+
+    fn has_given(&self, e: &Expr) -> bool {
+        e.any(&mut |e| self.is_given(e))
+    }
+
+    /// Whether no parameter is converted before it is compared. A literal would be converted at
+    /// planning, with its own warnings and errors.
+    fn take_values(&self, conditions: &[Expr]) -> bool {
+        let converts = |e: &Expr| {
+            matches!(e.kind, ExprKind::Call(_))
+                && e.children().into_iter().any(|e| self.is_given(e))
+                && !is_same_text(e)
+        };
+        !conditions.iter().any(|condition| condition.any(&mut |e| converts(e)))
+    }
+}
+
+fn is_plain(plan: &Plan) -> bool {
+    plan.searches.is_empty()
+        && plan.user_variables.is_empty()
+        && plan.warnings.conditions.is_empty()
+        && plan.takes_numbers.is_empty()
+        && plan.changes.triggers.is_empty()
+        && !plan.calls_functions()
+        && !plan.uses.has(Uses::VALUE_AT_PLANNING)
 }
 
 /// The only input of an operator whose work does not depend on the values.
@@ -110,7 +197,9 @@ fn input(operator: &Operator) -> Option<&PlanNode> {
         Operator::Sort(sort) => Some(&sort.input),
         Operator::TopN(top) => Some(&top.input),
         Operator::Limit(limit) => Some(&limit.input),
-        Operator::Distinct(input) | Operator::Materialize(input) => Some(input),
+        Operator::Distinct(input) | Operator::Materialize(input) | Operator::SingleRow(input) => {
+            Some(input)
+        }
         Operator::Update(update) => Some(&update.source),
         Operator::Delete(delete) => Some(&delete.source),
         _ => None,
@@ -137,50 +226,6 @@ fn looks_up_alike(a: &IndexLookup, b: &IndexLookup) -> bool {
     (a.table.def.id, a.index, a.keys.len()) == (b.table.def.id, b.index, b.keys.len())
         && (a.unique, a.covering, a.entry_locks) == (b.unique, b.covering, b.entry_locks)
         && a.filter.len() == b.filter.len()
-        && a.keys.iter().all(takes_values_as_they_are)
-        && a.filter.iter().all(takes_values_as_they_are)
-}
-
-/// Whether the access does not depend on the values: a unique key, or the only index, whose ranges
-/// are never slower than the whole index.
-fn is_indifferent(scan: &TableScan) -> bool {
-    let Access::Index(range) = &scan.access else { return false };
-    let only = scan.shown.possible_keys.len() <= 1;
-    let cheap =
-        range.unique || only && (range.covering || is_clustered(scan, range) || is_equality(range));
-    cheap
-        && range.ranges.iter().all(is_bounded)
-        && range.ranges.iter().flat_map(bounds).all(is_value)
-        && scan.filter.iter().all(takes_values_as_they_are)
-}
-
-/// Whether estimates know all that the values of a scan decide. A column that equals a value counts
-/// by the number of its values, whichever this is.
-fn is_estimated(scan: &TableScan, assumptions: &[Assumption]) -> bool {
-    let is_known = |ends: &IndexRange| {
-        assumptions.iter().any(|one| match one {
-            Assumption::Range { table, index, ranges, .. } => {
-                table.def.id == scan.table.def.id && *index == ends.index && *ranges == ends.ranges
-            }
-            Assumption::Limit { .. } => false,
-        })
-    };
-    let is_fit = match &scan.access {
-        Access::Full { .. } => true,
-        Access::Index(range) => {
-            let mut values = range.ranges.iter().flat_map(bounds);
-            values.all(|e| is_value(e) || !has_parameter(e))
-                && (range.unique
-                    || !range.ranges.iter().flat_map(bounds).any(has_parameter)
-                    || is_known(range))
-        }
-        Access::Union(_) | Access::Text(_) => false,
-    };
-    is_fit && scan.filter.iter().all(takes_values_as_they_are)
-}
-
-fn has_parameter(e: &Expr) -> bool {
-    e.any(&mut |e| matches!(e.kind, ExprKind::Parameter(_)))
 }
 
 fn is_clustered(scan: &TableScan, range: &IndexRange) -> bool {
@@ -207,18 +252,6 @@ fn bounds(range: &KeyRange) -> impl Iterator<Item = &Expr> {
 
 fn is_value(e: &Expr) -> bool {
     matches!(e.kind, ExprKind::Parameter(_) | ExprKind::Literal(_)) || is_same_text(e)
-}
-
-/// Whether no parameter is converted before it is compared. A literal would be converted at
-/// planning, with its own warnings and errors.
-fn takes_values_as_they_are(e: &Expr) -> bool {
-    let is_parameter = |e: &&Expr| matches!(e.kind, ExprKind::Parameter(_));
-    let converts = |e: &Expr| {
-        matches!(e.kind, ExprKind::Call(_))
-            && e.children().iter().any(is_parameter)
-            && !is_same_text(e)
-    };
-    !e.any(&mut |e| converts(e))
 }
 
 /// Whether a parameter is only converted to another character set. Strings of shapes are ASCII, so
