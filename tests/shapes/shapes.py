@@ -182,7 +182,10 @@ class Grammar:
                                                [f"{column} IS NULL"], [column, "=", f"{r.choice(aliases)}.n"]])]
         ids = ",".join(f"{alias}.id" for alias in aliases)
         items = r.choice(["*", ids, f"{aliases[-1]}.c,{ids}", "COUNT(*)", f"MIN({aliases[-1]}.c),MAX(t.n)", f"t.n,COUNT({aliases[-1]}.id)"])
-        out = [r.choice(["SELECT ", "SELECT ", "SELECT DISTINCT ", "SELECT SQL_CALC_FOUND_ROWS "]), items, " FROM ", *out, " WHERE ", *conditions[1:]]
+        entry = []
+        if items == ids and r.random() < 0.5:
+            entry = [f",(SELECT MAX(w.n) FROM {r.choice(self.tables)} w WHERE w.id", *self.equal(), ")", r.choice(["", " x"])]
+        out = [r.choice(["SELECT ", "SELECT ", "SELECT DISTINCT ", "SELECT SQL_CALC_FOUND_ROWS "]), items, *entry, " FROM ", *out, " WHERE ", *conditions[1:]]
         if items.startswith("t.n,"):
             out += [" GROUP BY t.n"]
         elif r.random() < 0.1:

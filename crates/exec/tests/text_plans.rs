@@ -100,6 +100,7 @@ fn joins_with_other_values_share_a_plan() {
         "SELECT n FROM p WHERE id = ? AND EXISTS (SELECT 1 FROM c WHERE c.p = p.id AND c.k = 'k1')",
         "SELECT n FROM p WHERE id IN (SELECT c.p FROM c WHERE c.id = ?)",
         "SELECT n, (SELECT MAX(k) FROM c WHERE c.p = p.id) FROM p WHERE id = ?",
+        "SELECT n, (SELECT MAX(k) FROM c WHERE c.p = ?) AS k FROM p WHERE id = ?",
         "SELECT n FROM p WHERE id = (SELECT p FROM c WHERE id = ?)",
         "SELECT d.m, p.n FROM p JOIN (SELECT p, MAX(k) m FROM c WHERE c.p = ? GROUP BY p) d ON d.p = p.id",
     ] {
@@ -163,6 +164,18 @@ fn tables_that_grow_are_planned_anew() {
     world.run("a", "INSERT INTO p SELECT seq, 1 FROM seq_1001_to_9000").expect("rows");
     assert_eq!(found(&mut world, &texts(form, [23])), 0);
     assert_eq!(found(&mut world, &texts(form, [24])), 1);
+}
+
+#[test]
+fn names_of_columns_have_their_literals() {
+    let mut world = parents_and_children();
+    for form in [
+        "SELECT n, (SELECT MAX(k) FROM c WHERE c.p = ?) FROM p WHERE id = 5",
+        "SELECT (SELECT k FROM c WHERE c.id = 5 LIMIT ?) FROM p WHERE id = 5",
+        "SELECT * FROM (SELECT (SELECT k FROM c WHERE c.id = ?) FROM p WHERE id = 5) d",
+    ] {
+        assert_eq!(found(&mut world, &texts(form, 1..20)), 0, "{form}");
+    }
 }
 
 #[test]

@@ -123,9 +123,12 @@ impl Lift<'_> {
             return None;
         }
         for item in &mut select.items {
-            if let SelectItem::Expr { expr, .. } = item {
+            if let SelectItem::Expr { expr, alias, .. } = item {
                 self.check(expr)?;
-                self.subqueries(expr)?;
+                // The text of an entry without an alias is the name of its column.
+                if alias.is_some() {
+                    self.subqueries(expr)?;
+                }
             }
         }
         select.group_by.iter_mut().try_for_each(|item| self.check(&mut item.expr))?;
