@@ -6,4 +6,4 @@ mod table;
 mod values;
 
 pub(crate) use selectivity::{Estimator, condition_cost};
-pub(crate) use table::{column_distinct, has_persistent, prefix_distinct, table_rows};
+pub(crate) use table::{column_distinct, engine_rows, has_persistent, prefix_distinct, table_rows};
