@@ -321,7 +321,8 @@ impl Binder<'_> {
         let id = match self.scopes[block].aggregates.find(&aggregate) {
             Some(id) => id,
             None => {
-                let id = self.columns.add(aggregate.ty.clone(), aggregate.nullable);
+                let ty = self.aggregate_type(&aggregate);
+                let id = self.columns.add(ty, aggregate.nullable);
                 let info = self.columns.get_mut(id);
                 info.whole = aggregate.kind == AggregateKind::GroupConcat;
                 info.coercibility = Some(aggregate.coercibility);
@@ -332,6 +333,20 @@ impl Binder<'_> {
             }
         };
         Ok(self.columns.expr(id))
+    }
+}
+
+impl Binder<'_> {
+    /// The type of an aggregate's values. Compat: the greatest of a column's integers has the width
+    /// that the column was defined with.
+    pub(super) fn aggregate_type(&self, aggregate: &Aggregate) -> SqlType {
+        let ty = aggregate.ty.clone();
+        let column = aggregate.args.first().and_then(Expr::as_column);
+        let declared = column.map(|id| &self.columns.get(id).ty);
+        match declared.filter(|declared| declared.is_integer() && declared.of_operand() == ty) {
+            Some(declared) => declared.clone(),
+            None => ty,
+        }
     }
 }
 

@@ -616,9 +616,13 @@ impl Binder<'_> {
             let from = self.columns.get(from);
             let (origin, written) = (from.origin, from.written);
             let (kept, whole) = (from.kept, from.whole);
+            let declared = from.ty.is_integer().then(|| from.ty.clone());
             let explicit = expr.coercibility == Coercibility::Explicit;
             let coercibility = explicit.then_some(Coercibility::Explicit).or(from.coercibility);
             let info = self.columns.get_mut(id);
+            if let Some(declared) = declared.filter(|ty| ty.of_operand() == info.ty) {
+                info.ty = declared;
+            }
             (info.origin, info.written) = (origin, written);
             (info.kept, info.whole) = (kept, whole);
             info.coercibility = coercibility;
@@ -706,7 +710,7 @@ impl Binder<'_> {
         let mut calls = Vec::with_capacity(values.len());
         for (id, expr) in values {
             let call = Aggregate::new(kind, false, vec![expr], self.types)?;
-            self.columns.get_mut(id).ty = call.ty.clone();
+            self.columns.get_mut(id).ty = self.aggregate_type(&call);
             calls.push((id, call));
         }
         Ok(calls)

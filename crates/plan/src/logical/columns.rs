@@ -201,6 +201,7 @@ impl Columns {
         let info = self.get(id);
         let mut expr = Expr::column(id, info.ty.clone(), info.nullable);
         if let Some((relation, at)) = info.origin {
+            expr.ty = expr.ty.of_operand();
             expr.origin = Origin::new(self.relations[relation].table.clone(), at);
         }
         if expr.ty.is_string() {
