@@ -15,7 +15,7 @@ use selkie_types::{SqlResult, SqlType, Value};
 use super::Binder;
 use super::Clause;
 use super::alias::AliasUse;
-use crate::logical::{ColumnId, ColumnSet};
+use crate::logical::{ColumnId, ColumnSet, RelationId};
 
 /// The aggregates of a block.
 #[derive(Debug, Default)]
@@ -322,10 +322,12 @@ impl Binder<'_> {
             Some(id) => id,
             None => {
                 let ty = self.aggregate_type(&aggregate);
+                let of = self.extreme_of(&aggregate);
                 let id = self.columns.add(ty, aggregate.nullable);
                 let info = self.columns.get_mut(id);
                 info.whole = aggregate.kind == AggregateKind::GroupConcat;
                 info.coercibility = Some(aggregate.coercibility);
+                info.announced = of;
                 let aggregates = &mut self.scopes[block].aggregates;
                 aggregates.calls.push((id, aggregate.clone()));
                 aggregates.widened.extend(shown.map(|scale| (id, scale)));
@@ -337,6 +339,14 @@ impl Binder<'_> {
 }
 
 impl Binder<'_> {
+    /// The table column whose greatest or least value an aggregate is.
+    fn extreme_of(&self, aggregate: &Aggregate) -> Option<(RelationId, usize)> {
+        let is_extreme = matches!(aggregate.kind, AggregateKind::Min | AggregateKind::Max);
+        let column = aggregate.args.first().filter(|_| is_extreme)?.as_column()?;
+        let info = self.columns.get(column);
+        info.origin.or(info.announced)
+    }
+
     /// The type of an aggregate's values. Compat: the greatest of a column's integers has the width
     /// that the column was defined with.
     pub(super) fn aggregate_type(&self, aggregate: &Aggregate) -> SqlType {

@@ -54,11 +54,7 @@ impl Binder<'_> {
         let (id, query) = (self.add_subquery(&whole), whole);
         let value = |(at, column): (usize, &super::Named)| {
             let info = self.columns.get(column.id);
-            let ty = match info.origin {
-                Some(_) => info.ty.of_operand(),
-                None => info.ty.clone(),
-            };
-            let ty = SqlType { zerofill: false, ..ty };
+            let ty = SqlType { zerofill: false, ..self.columns.operand_type(column.id) };
             let mut value = build::scalar_subquery(id, at, ty);
             if let Some(coercibility) = info.coercibility {
                 value.coercibility = coercibility;

@@ -94,6 +94,9 @@ pub(crate) struct ColumnInfo {
     pub written: Option<(RelationId, usize)>,
     /// Compat: MariaDB keeps it in a temporary table and announces it like a column of a table.
     pub kept: bool,
+    /// Compat: the table column that it is announced as, if it is none itself: a common table's, or
+    /// the greatest of a column.
+    pub announced: Option<(RelationId, usize)>,
     /// Compat: a text for which no decimals are announced.
     pub whole: bool,
     /// Compat: hexadecimal literals in a query that is merged into the outer query. They still act
@@ -140,6 +143,7 @@ impl Columns {
             origin: None,
             written: None,
             kept: false,
+            announced: None,
             whole: false,
             hex: false,
             shown: None,
@@ -158,6 +162,7 @@ impl Columns {
             origin: Some((relation, at)),
             written: Some((relation, at)),
             kept: false,
+            announced: None,
             whole: false,
             hex: false,
             shown: None,
@@ -199,9 +204,8 @@ impl Columns {
     pub(crate) fn expr(&self, id: ColumnId) -> Expr {
         tick(64);
         let info = self.get(id);
-        let mut expr = Expr::column(id, info.ty.clone(), info.nullable);
+        let mut expr = Expr::column(id, self.operand_type(id), info.nullable);
         if let Some((relation, at)) = info.origin {
-            expr.ty = expr.ty.of_operand();
             expr.origin = Origin::new(self.relations[relation].table.clone(), at);
         }
         if expr.ty.is_string() {
@@ -211,6 +215,22 @@ impl Columns {
             expr.coercibility = coercibility;
         }
         expr
+    }
+
+    /// The type of a column in expressions.
+    pub(crate) fn operand_type(&self, id: ColumnId) -> SqlType {
+        let info = self.get(id);
+        match info.kept || info.origin.or(info.announced).is_some() {
+            true => info.ty.of_operand(),
+            false => info.ty.clone(),
+        }
+    }
+
+    /// The table instance and position that `id` is announced as.
+    pub(crate) fn announced(&self, id: ColumnId) -> Option<(&RelationInfo, usize)> {
+        let info = self.get(id);
+        let found = info.origin.or(info.announced);
+        found.map(|(relation, at)| (&self.relations[relation], at))
     }
 
     /// The table instance and position of `id`, if it is a column of a table.

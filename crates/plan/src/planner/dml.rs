@@ -10,8 +10,8 @@ use selkie_types::{SqlMode, SqlResult, Value};
 use super::foreign::{Changes, foreign_tables, with_generated};
 use super::{Draft, PlanContext, portion};
 use crate::bind::{
-    Binder, BoundDelete, BoundInsert, BoundPortion, BoundTarget, BoundUpdate, BoundView, Meaning,
-    Named, resolve,
+    Binder, BoundDelete, BoundInsert, BoundPortion, BoundTarget, BoundUpdate, BoundView, Known,
+    Meaning, Named, resolve,
 };
 use crate::build::place;
 use crate::logical::{ColumnId, ColumnSet, Logical, RelationId};
@@ -278,7 +278,7 @@ fn returned(
     for (named, expr) in list {
         exprs.push(place(expr, &layout));
         let ty = ColumnType { ty: expr.ty.clone(), nullable: expr.nullable };
-        output.push(named.output(&draft.columns, &ty));
+        output.push(named.output(&draft.columns, &ty, Known::Nothing));
     }
     (exprs, output)
 }
