@@ -203,6 +203,8 @@ pub(crate) struct Reading {
     outer_time: Option<system_time::OuterTime>,
     /// Whether `system_versioning_asof` has an effect.
     pub(crate) as_of: bool,
+    /// Whether the statement changes one table.
+    changes_one: bool,
 }
 
 impl<'a> Binder<'a> {

@@ -126,7 +126,11 @@ impl Binder<'_> {
         if is_row && (all || op != CompareOp::Eq) {
             return Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&1]));
         }
+        let before = self.columns.relations.len();
         let whole = self.query(query)?;
+        if self.reading.changes_one && !all && op == CompareOp::Eq {
+            self.columns.relations[before..].iter_mut().for_each(|r| r.answers = true);
+        }
         if !is_row && let Some(value) = self.reduced(query, &whole)? {
             return build::comparison(op, left, value, self.types);
         }

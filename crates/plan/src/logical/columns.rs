@@ -40,6 +40,8 @@ pub(crate) struct RelationInfo {
     pub computed: Vec<(usize, Expr)>,
     /// Whether FOR SYSTEM_TIME chooses versions of its rows.
     pub is_historical: bool,
+    /// Whether it is read to answer IN in a change of one table.
+    pub answers: bool,
     /// Positions of columns that conditions compare as another type, so that no key finds them.
     /// Only EXPLAIN asks.
     pub unusable: Vec<usize>,
@@ -180,6 +182,7 @@ impl Columns {
             parts: None,
             computed: Vec::new(),
             is_historical: false,
+            answers: false,
             unusable: Vec::new(),
         });
         relation

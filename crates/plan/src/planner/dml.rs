@@ -397,7 +397,7 @@ pub(super) fn update(
     let set_off = targets.iter().flat_map(|t| triggers(&t.table, &events, context));
     let changes = with_triggers(set_off.collect());
     let (rows, cost) = (node.rows, node.cost);
-    let update = Update { source: node, targets, ignore, simultaneous };
+    let update = Update { source: node, targets, ignore, multiple, simultaneous };
     let operator = Operator::Update(Box::new(update));
     Ok(Plan { foreign, changes, ..wrap(done, operator, rows, cost, Vec::new()) })
 }
