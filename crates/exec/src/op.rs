@@ -57,7 +57,7 @@ pub(crate) use crate::run::rows::RowBuffer;
 pub(crate) use common::{drain, store};
 pub(crate) use distinct::{DistinctSet, distinct_keys};
 pub(crate) use examined::{open_limited, tell as tell_incomplete};
-pub(crate) use limit::{offset, row_count};
+pub(crate) use limit::{limit, offset, row_count};
 pub(crate) use operator::{BoxOperator, Operator, Rows};
 pub(crate) use project::project;
 pub(crate) use sort_key::{put_key, sorted, sorted_rows};

@@ -24,13 +24,13 @@ use std::sync::Arc;
 use selkie_catalog::{TableInfo, TableKind};
 use selkie_engine::Personality;
 use selkie_expr::EvalContext;
-use selkie_plan::physical::{Operator, Plan, TableScan};
+use selkie_plan::physical::{Operator, OutputColumn, Plan, TableScan};
 use selkie_plan::reads_of;
 use selkie_types::error::catalogue::{
     ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_CANT_LOCK_LOG_TABLE,
     ER_CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG, ER_DATA_WAS_COMMITED_UNDER_ROLLBACK,
 };
-use selkie_types::{Condition, Level, Severity, SqlError, SqlResult};
+use selkie_types::{Batch, Condition, Level, Severity, SqlError, SqlResult};
 
 use crate::query::execution::Execution;
 use crate::query::running::Running;
@@ -368,7 +368,7 @@ fn select(env: Env<'_>, plan: &Plan, mut to: PlanSink<'_>) -> SqlResult<Outcome>
     let mut op = op::open_limited(env, &plan.root)?;
     // Computed before the header is sent: a statement that fails at once sends only its error.
     let mut next = op.next()?;
-    to.begin(&plan.output)?;
+    to.begin(announced(env, plan, &next)?)?;
     let mut sent = 0;
     while let Some(batch) = next {
         sent += batch.rows() as u64;
@@ -389,6 +389,25 @@ fn select(env: Env<'_>, plan: &Plan, mut to: PlanSink<'_>) -> SqlResult<Outcome>
     };
     session.values.found_rows.set(found.max(sent));
     Ok(Outcome { affected: sent, ..Outcome::rows() })
+}
+
+/// The columns that the client is told of a result with these first rows.
+fn announced<'p>(
+    env: Env<'_>,
+    plan: &'p Plan,
+    first: &Option<Batch>,
+) -> SqlResult<&'p Arc<[OutputColumn]>> {
+    let Some(few) = &plan.result.few else { return Ok(&plan.output) };
+    let is_empty = first.is_none();
+    if is_empty && op::limit(env, &plan.root)? == Some(0) {
+        return Ok(&few.nothing);
+    }
+    let handle = few.counted.as_ref().and_then(|table| env.rt.instance.look_into(table));
+    Ok(match handle.map(|handle| handle.table.statistics().rows) {
+        Some(0 | 1) if is_empty => &few.nothing,
+        Some(1) => &few.row,
+        _ => &plan.output,
+    })
 }
 
 /// Ends a statement: commits or rolls back under autocommit, and rolls the transaction back if the

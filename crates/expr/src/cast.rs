@@ -443,7 +443,12 @@ pub fn decimal_type(ty: &SqlType) -> SqlType {
 /// Digits of an integer in arithmetic; a literal has the digits that were written.
 pub fn digits_of(e: &Expr) -> u32 {
     match e.kind {
-        ExprKind::Literal(Value::Int(v)) => v.unsigned_abs().checked_ilog10().map_or(1, |n| n + 1),
+        ExprKind::Literal(Value::Int(v)) => {
+            let digits = v.unsigned_abs().checked_ilog10().map_or(1, |n| n + 1);
+            // A value that was computed before is as long as its operands made it.
+            let is_written = e.ty.length <= digits + u32::from(v < 0);
+            if is_written { digits } else { digits.max(integer_digits(&e.ty)) }
+        }
         _ => integer_digits(&e.ty),
     }
 }
@@ -451,13 +456,10 @@ pub fn digits_of(e: &Expr) -> u32 {
 /// Digits of the values of an integer expression; those of a column depend on its type, not its
 /// width.
 pub fn digits_of_value(e: &Expr) -> u32 {
-    match (&e.kind, e.ty.kind) {
-        (ExprKind::Column(_), TypeKind::TinyInt) => 3,
-        (ExprKind::Column(_), TypeKind::SmallInt) => 5,
-        (ExprKind::Column(_), TypeKind::MediumInt) => 8,
-        (ExprKind::Column(_), TypeKind::Int) => 10,
+    match &e.kind {
+        ExprKind::Column(_) if e.ty.is_integer() => integer_digits(&e.ty.of_operand()),
         // Compat: these have the length of their values, without room for a sign.
-        (ExprKind::Subquery(_) | ExprKind::AssignUserVariable(..), _) => e.ty.length.clamp(1, 20),
+        ExprKind::Subquery(_) | ExprKind::AssignUserVariable(..) => e.ty.length.clamp(1, 20),
         _ => digits_of(e),
     }
 }
@@ -767,6 +769,7 @@ pub(crate) fn retype(e: &mut Expr, ty: SqlType) {
         // A call would hide from plans that a parameter is compared as it is.
         ExprKind::Parameter(_) => e.ty.is_string() && ty.is_string(),
         ExprKind::Call(call) => call.function.is_implicit(),
+        ExprKind::Column(_) if ty.is_integer() => e.ty.of_operand() == ty.of_operand(),
         _ => false,
     };
     if open {

@@ -15,6 +15,7 @@ mod delete;
 mod expr;
 mod from;
 mod fulltext;
+mod given;
 mod group;
 mod handler;
 mod having;
@@ -62,7 +63,7 @@ pub use handler::{HandlerRead, HandlerSyntax};
 pub(crate) use insert::BoundInsert;
 pub(crate) use insert_target::BoundView;
 pub(crate) use literal::{string_expr, temporal_literal};
-pub(crate) use output::Named;
+pub(crate) use output::{Known, Named};
 pub(crate) use portion::BoundPortion;
 pub(crate) use select::position_of;
 pub(crate) use update::{BoundTarget, BoundUpdate};
@@ -202,6 +203,8 @@ pub(crate) struct Reading {
     outer_time: Option<system_time::OuterTime>,
     /// Whether `system_versioning_asof` has an effect.
     pub(crate) as_of: bool,
+    /// Whether the statement changes one table.
+    changes_one: bool,
 }
 
 impl<'a> Binder<'a> {

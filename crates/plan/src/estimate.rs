@@ -11,4 +11,4 @@ pub use assumed::{Assumption, Given};
 pub(crate) use assumed::{UNKNOWN_LIMIT, bounds_of, is_given, limited_rows};
 pub(crate) use ranges::range_rows;
 pub(crate) use selectivity::{Estimator, condition_cost};
-pub(crate) use table::{column_distinct, has_persistent, prefix_distinct, table_rows};
+pub(crate) use table::{column_distinct, engine_rows, has_persistent, prefix_distinct, table_rows};

@@ -40,7 +40,7 @@ pub use json_table::{JsonFallback, JsonTableColumn, JsonTableDef, JsonTableJoin}
 pub use node::{
     BulkValues, ColumnType, Limit, Operator, PlanNode, RowNumbers, Sort, SortKey, TopN,
 };
-pub use output::OutputColumn;
+pub use output::{OutputColumn, PartOf};
 pub use search::Search;
 pub use set::{CommonTable, RecursivePart, RecursiveUnion, SetOperation, SetOperator};
 pub use subplan::SubPlan;
@@ -111,6 +111,20 @@ pub struct ResultUse {
     pub into: Option<selkie_sql::ast::IntoTarget>,
     /// `SQL_CALC_FOUND_ROWS`: count what the outermost LIMIT cut off.
     pub calc_found_rows: bool,
+    /// Compat: what clients are told of the columns if few rows are read.
+    pub few: Option<Arc<FewRows>>,
+}
+
+/// Columns of a query whose rows come from a temporary table, unless no row or a single one is
+/// read. MariaDB reads the only row of a table before it plans, if the engine counts rows.
+#[derive(Clone, Debug)]
+pub struct FewRows {
+    /// The only table, if its engine counts rows.
+    pub counted: Option<Arc<TableInfo>>,
+    /// The columns if that table has one row, which is part of the result.
+    pub row: Arc<[OutputColumn]>,
+    /// The columns if it has no other row, or with LIMIT 0.
+    pub nothing: Arc<[OutputColumn]>,
 }
 
 /// Numbers of parts of a plan.

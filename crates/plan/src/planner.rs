@@ -21,10 +21,10 @@ use selkie_types::error::catalogue::{
 use selkie_types::{Condition, SqlError, SqlResult, stack};
 
 pub use self::rows::{RowsChange, RowsPlan, rows_plan};
-use crate::bind::{Binder, HandlerRead, HandlerSyntax, Named, Names, Query};
+use crate::bind::{Binder, HandlerRead, HandlerSyntax, Known, Named, Names, Query};
 use crate::build::{Builder, Built, CommonEstimate, Goal, SubplanCost, tell_scans};
 use crate::logical::{ColumnId, ColumnSet, Columns, Logical, RelationId, SubqueryState};
-use crate::physical::{CommonTable, Operator, OwnValue, Plan, PlanNode, Sizes, SubPlan};
+use crate::physical::{CommonTable, FewRows, Operator, OwnValue, Plan, PlanNode, Sizes, SubPlan};
 use crate::rewrite::{Eliminator, Unnest, merge_projections, push_conditions, unnest};
 use crate::safety::Uses;
 use crate::settings::{Environment, Settings, StatisticsSource};
@@ -190,12 +190,42 @@ fn plan_query(
     }
     let ids: Vec<ColumnId> = columns.iter().map(|c| c.id).collect();
     let mut done = Draft::new(binder).finish(plan, &ids, context);
-    let types = done.root.node.columns.iter();
-    let mut output: Vec<_> =
-        columns.iter().zip(types).map(|(c, ty)| c.output(&done.draft.columns, ty)).collect();
     let is_select = matches!(query.body, ast::QueryBody::Select(_));
-    let parameters = shown_parameters(output.len(), &done.root.node);
-    let functions = shown_functions(output.len(), &done.root.node);
+    let announced = |done: &Done, known| announced(&columns, done, known, is_select);
+    let known = if reads_nothing(&done.root.node) { Known::None } else { Known::Nothing };
+    let mut output = announced(&done, known);
+    let counted = counted_table(&done.root.node);
+    let is_few = analyses.is_none()
+        && (counted.is_some() || has_limit(&done.root.node))
+        && columns.iter().any(|c| c.given.grouped || c.given.kept.is_some());
+    let few = is_few.then(|| FewRows {
+        row: announced(&done, Known::OneRow).into(),
+        nothing: announced(&done, Known::None).into(),
+        counted,
+    });
+    if let Some(limits) = analyses {
+        output = procedure::analysed(&mut done, &output, limits);
+    }
+    let mut plan = done.into_plan(output);
+    plan.result.into = query.into.as_deref().cloned();
+    plan.result.calc_found_rows = calc_found_rows;
+    plan.result.few = few.map(Arc::new);
+    Ok(plan)
+}
+
+/// Metadata of a query's columns for clients.
+fn announced(
+    columns: &[Named],
+    done: &Done,
+    known: Known,
+    is_select: bool,
+) -> Vec<crate::physical::OutputColumn> {
+    let root = &done.root.node;
+    let types = root.columns.iter();
+    let mut output: Vec<_> =
+        columns.iter().zip(types).map(|(c, ty)| c.output(&done.draft.columns, ty, known)).collect();
+    let parameters = shown_parameters(output.len(), root);
+    let functions = shown_functions(output.len(), root);
     for ((column, parameter), function) in output.iter_mut().zip(parameters).zip(functions) {
         let is_computed = is_select && parameter.is_none() && function.is_none();
         show_computed(column, is_computed);
@@ -204,14 +234,51 @@ fn plan_query(
             (column.kept, column.org_name) = (true, column.name.clone());
         }
     }
-    show_variables(&mut output, &done.root.node);
-    if let Some(limits) = analyses {
-        output = procedure::analysed(&mut done, &output, limits);
+    show_variables(&mut output, root);
+    output
+}
+
+/// Whether the outermost block has a LIMIT.
+fn has_limit(root: &PlanNode) -> bool {
+    stack::ensure();
+    match &root.operator {
+        Operator::Limit(_) | Operator::TopN(_) => true,
+        Operator::Project { input, .. } => has_limit(input),
+        _ => false,
     }
-    let mut plan = done.into_plan(output);
-    plan.result.into = query.into.as_deref().cloned();
-    plan.result.calc_found_rows = calc_found_rows;
-    Ok(plan)
+}
+
+/// Whether it is known before a query runs that it reads no rows.
+fn reads_nothing(root: &PlanNode) -> bool {
+    stack::ensure();
+    match &root.operator {
+        Operator::Empty => true,
+        Operator::Aggregate(node) if node.groups.is_empty() => false,
+        _ => rows_of_one(root).is_some_and(reads_nothing),
+    }
+}
+
+/// The table of a query over one table, if its engine counts its rows.
+fn counted_table(root: &PlanNode) -> Option<Arc<selkie_catalog::TableInfo>> {
+    stack::ensure();
+    match &root.operator {
+        Operator::TableScan(scan) => scan.table.engine.rows.counted.then(|| scan.table.clone()),
+        _ => counted_table(rows_of_one(root)?),
+    }
+}
+
+/// The input of a node that has one and neither adds nor joins rows.
+fn rows_of_one(node: &PlanNode) -> Option<&PlanNode> {
+    match &node.operator {
+        Operator::Project { input, .. }
+        | Operator::Filter { input, .. }
+        | Operator::Distinct(input) => Some(input),
+        Operator::Limit(limit) => Some(&limit.input),
+        Operator::TopN(top) => Some(&top.input),
+        Operator::Sort(sort) => Some(&sort.input),
+        Operator::Aggregate(node) => Some(&node.input),
+        _ => None,
+    }
 }
 
 /// Whether a query's values go to variables, which hold more digits than clients are shown.

@@ -26,8 +26,8 @@ pub struct PlanVariables {
     pub updatable_views_with_limit: bool,
     /// `note_verbosity` has `unusable_keys`.
     pub note_unusable_keys: bool,
-    /// `use_stat_tables` is not NEVER.
-    pub use_stat_tables: bool,
+    /// `use_stat_tables`.
+    pub use_stat_tables: StatTables,
     /// `system_versioning_asof`, a time in the session's time zone; `None` for DEFAULT.
     pub as_of: Option<Box<str>>,
     /// `system_versioning_insert_history`.
@@ -42,6 +42,19 @@ pub struct PlanVariables {
     pub table_elimination: bool,
 }
 
+/// A plan's use of engine-independent statistics, those in `mysql.table_stats`,
+/// `mysql.column_stats` and `mysql.index_stats`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StatTables {
+    /// Nothing.
+    Unused,
+    /// Those of columns and indexes, before what ANALYZE says: COMPLEMENTARY. Each engine knows its
+    /// number of rows.
+    Columns,
+    /// Numbers of rows too, before those of engines: PREFERABLY.
+    First,
+}
+
 impl PlanVariables {
     /// Values of a server without options.
     pub const DEFAULT: Self = Self {
@@ -51,7 +64,7 @@ impl PlanVariables {
         standard_compliant_cte: true,
         updatable_views_with_limit: true,
         note_unusable_keys: false,
-        use_stat_tables: true,
+        use_stat_tables: StatTables::First,
         as_of: None,
         insert_history: false,
         condition_selectivity: 4,
@@ -254,9 +267,9 @@ pub trait StatisticsSource {
     /// Current number of rows of a table.
     fn table_rows(&self, table: &TableInfo) -> Option<f64>;
 
-    /// Whether engine-independent statistics come before those of ANALYZE.
-    fn uses_stat_tables(&self) -> bool {
-        true
+    /// Engine-independent statistics that are used.
+    fn stat_tables(&self) -> StatTables {
+        StatTables::First
     }
 
     /// The level of `optimizer_use_condition_selectivity`, if the plan is for EXPLAIN, which shows

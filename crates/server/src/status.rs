@@ -10,5 +10,7 @@ mod show;
 
 pub use counters::{Counters, SharedCounters, Totals};
 pub use ids::counter;
-pub use list::{StatusDef, StatusId, StatusScope, com_counter, find_status, status_list};
+pub use list::{
+    StatusDef, StatusId, StatusScope, com_counter, find_status, shown_statuses, status_list,
+};
 pub use show::{Gauges, global_rows, session_rows};

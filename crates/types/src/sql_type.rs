@@ -181,6 +181,22 @@ impl SqlType {
         self
     }
 
+    /// The type of a column of this type as a part of an expression. Compat: an integer is then at
+    /// least as long as any value of its kind, whatever width the column was defined with. Numbers
+    /// that are filled with zeros keep the width, which makes their text.
+    pub fn of_operand(&self) -> Self {
+        let length = match (self.kind, self.unsigned) {
+            _ if self.zerofill => self.length,
+            (TypeKind::TinyInt, unsigned) => 4 - u32::from(unsigned),
+            (TypeKind::SmallInt, unsigned) => 6 - u32::from(unsigned),
+            (TypeKind::MediumInt, _) => 8,
+            (TypeKind::Int, unsigned) => 11 - u32::from(unsigned),
+            (TypeKind::BigInt, _) => 20,
+            _ => self.length,
+        };
+        Self { length: length.max(self.length), ..self.clone() }
+    }
+
     /// The type of `NULL`.
     pub const fn null() -> Self {
         Self::new(TypeKind::Null, 0, 0)

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use selkie_plan::physical::{Access, Operator as PlanOperator};
 use selkie_types::{Batch, SqlError, SqlResult, stack};
 
 use super::{BoxOperator, Operator, open};
@@ -90,11 +91,14 @@ pub(super) struct Materialize<'r> {
     env: Env<'r>,
     input: Option<BoxOperator<'r>>,
     rows: Replay,
+    /// Whether the rows kept are not counted.
+    is_unseen: bool,
 }
 
 impl<'r> Materialize<'r> {
     pub(super) fn new(env: Env<'r>, input: BoxOperator<'r>) -> Self {
-        Self { env, input: Some(input), rows: Replay::new(SharedRows::default()) }
+        let is_unseen = keeps_no_rows(&env.rt.plan.root.operator);
+        Self { env, input: Some(input), rows: Replay::new(SharedRows::default()), is_unseen }
     }
 }
 
@@ -103,6 +107,22 @@ impl Operator for Materialize<'_> {
         if let Some(mut input) = self.input.take() {
             self.rows = Replay::new(Arc::new(store(self.env, &mut *input)?));
         }
-        Ok(self.env.count_kept(self.rows.next()?))
+        let batch = self.rows.next()?;
+        Ok(if self.is_unseen { batch } else { self.env.count_kept(batch) })
     }
+}
+
+/// Whether the rows that are kept for a change would not be kept by MariaDB. Compat: an UPDATE of
+/// one table keeps the places of rows, and reads the rows again, if it reads them by an index.
+fn keeps_no_rows(change: &PlanOperator) -> bool {
+    let PlanOperator::Update(update) = change else { return false };
+    let [target] = &update.targets[..] else { return false };
+    let mut whole = false;
+    update.source.visit(&mut |node| {
+        if let PlanOperator::TableScan(scan) = &node.operator {
+            let is_target = scan.table.def.id == target.table.def.id;
+            whole |= is_target && matches!(scan.access, Access::Full { .. });
+        }
+    });
+    whole && !update.multiple
 }

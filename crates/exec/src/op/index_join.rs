@@ -115,6 +115,9 @@ impl<'r> IndexJoin<'r> {
             .map_err(|e| from_engine(e, &self.plan.lookup.table.def))?;
         bump(&self.env.counters().handler_read_key, keys.len() as u64);
         self.env.count_read(self.open, self.scan.index, self.set.found_by.len());
+        if self.plan.lookup.shown.answers {
+            bump(&self.env.counters().rows_answering, self.set.found_by.len() as u64);
+        }
         // Each key counts as one row, as does each row found in a non-unique index.
         let more = if self.plan.lookup.unique { 0 } else { self.set.found_by.len() };
         examine(self.env, keys.len() + more)?;

@@ -56,6 +56,17 @@ pub(super) fn check_aggregates(env: Env<'_>, aggregates: &[Aggregate]) -> SqlRes
     Ok(())
 }
 
+/// The LIMIT of the outermost block.
+pub(crate) fn limit(env: Env<'_>, node: &PlanNode) -> SqlResult<Option<u64>> {
+    stack::check()?;
+    match &node.operator {
+        Op::Project { input, .. } => limit(env, input),
+        Op::Limit(limit) => row_count(env, limit.limit.as_ref()),
+        Op::TopN(top) => row_count(env, Some(&top.limit)),
+        _ => Ok(None),
+    }
+}
+
 /// The OFFSET of the outermost block, unless it belongs to a UNION.
 pub(crate) fn offset(env: Env<'_>, node: &PlanNode) -> SqlResult<u64> {
     stack::check()?;

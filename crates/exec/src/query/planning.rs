@@ -13,7 +13,7 @@ use selkie_plan::physical::Plan;
 use selkie_plan::safety::Uses;
 use selkie_plan::{
     Assumption, BoundConstant, Environment, Given, HandlerRead, HandlerSyntax, Permissions,
-    PlanContext, RowsChange, RowsPlan, StatisticsSource, StoredFunction,
+    PlanContext, RowsChange, RowsPlan, StatTables, StatisticsSource, StoredFunction,
 };
 use selkie_sql::ast::{self, Statement};
 use selkie_sql::{ClientText, ParseOptions, Parsed};
@@ -45,7 +45,7 @@ struct EngineStatistics<'a> {
     instance: &'a Instance,
     /// The transaction, if its snapshot is older than an index.
     old: Option<&'a Transaction>,
-    uses_stat_tables: bool,
+    stat_tables: StatTables,
     shown_level: Option<u8>,
     /// Whether scans may read column groups. With FORCE plans are those of OFF.
     uses_columns: bool,
@@ -61,7 +61,7 @@ impl<'a> EngineStatistics<'a> {
         Self {
             instance,
             old: session.transaction.old_snapshot().map(|_| &session.transaction),
-            uses_stat_tables: planning.use_stat_tables,
+            stat_tables: planning.use_stat_tables,
             shown_level: planning.explains.then_some(planning.condition_selectivity),
             uses_columns: session.frame.settings.queries.columns == UseColumns::On,
             given,
@@ -79,8 +79,8 @@ impl StatisticsSource for EngineStatistics<'_> {
         Some(handle.table.rows() as f64)
     }
 
-    fn uses_stat_tables(&self) -> bool {
-        self.uses_stat_tables
+    fn stat_tables(&self) -> StatTables {
+        self.stat_tables
     }
 
     fn shown_level(&self) -> Option<u8> {

@@ -91,6 +91,7 @@ impl Prepared {
             }
         }
         plan.output = output.into();
+        plan.result.few = None;
     }
 
     /// Returns the plan for parameters of these types; makes a new one if definitions or settings

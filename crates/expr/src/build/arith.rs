@@ -130,6 +130,8 @@ pub fn arithmetic(op: Arithmetic, a: Expr, b: Expr, types: &TypeContext) -> SqlR
         }
     }
     let mut args = vec![a, b];
+    let text = args[0].ty.is_string() && !args[0].is_hex();
+    let text = text.then_some(args[0].ty.length);
     let dated = args.iter().any(|e| e.ty.is_temporal() && e.ty.kind != TypeKind::Year);
     let kinds: Vec<Numeric> = args.iter_mut().map(to_number).collect();
     if dated && kinds == [Numeric::Int; 2] && matches!(op, Add | Subtract) {
@@ -141,8 +143,30 @@ pub fn arithmetic(op: Arithmetic, a: Expr, b: Expr, types: &TypeContext) -> SqlR
     match common {
         Numeric::Int => integer(op, args, types),
         Numeric::Decimal => decimal(op, args, types),
+        Numeric::Double if op == IntDivide => {
+            let digits = text.unwrap_or_else(|| whole_digits(&args[0]));
+            int_divide_doubles(args, digits, types)
+        }
         Numeric::Double => double(op, args, types),
     }
+}
+
+/// `a DIV b` of doubles; `a` has so many digits before the point.
+fn int_divide_doubles(mut args: Vec<Expr>, digits: u32, types: &TypeContext) -> SqlResult<Expr> {
+    let unsigned = is_any_unsigned(&args);
+    args.iter_mut().for_each(|e| to_folded_double(e, types));
+    let kernel = kernels::int_divide_double(unsigned);
+    finish(Arithmetic::IntDivide, args, whole_quotient(digits, unsigned), kernel, types)
+}
+
+fn to_folded_double(e: &mut Expr, types: &TypeContext) {
+    cast::to_double(e);
+    cast::fold_literal(e, types);
+}
+
+/// Bit values are unsigned numbers too.
+fn is_any_unsigned(args: &[Expr]) -> bool {
+    args.iter().any(|e| e.ty.unsigned || e.ty.physical() == Physical::UInt)
 }
 
 fn integer(op: Arithmetic, args: Vec<Expr>, types: &TypeContext) -> SqlResult<Expr> {
@@ -159,11 +183,7 @@ fn integer(op: Arithmetic, args: Vec<Expr>, types: &TypeContext) -> SqlResult<Ex
             integer_type(da.max(db) + 1, unsigned)
         }
         Multiply => integer_type(da + db, unsigned),
-        IntDivide => {
-            let mut ty = integer_type(da, unsigned);
-            ty.length = da;
-            ty
-        }
+        IntDivide => whole_quotient(da, unsigned),
         _ => {
             unsigned = ua;
             integer_type(da.max(db), unsigned)
@@ -171,6 +191,26 @@ fn integer(op: Arithmetic, args: Vec<Expr>, types: &TypeContext) -> SqlResult<Ex
     };
     let kernel = kernels::integer_kernel(op, kinds, ty.physical());
     finish(op, args, ty, kernel, types)
+}
+
+/// The type of `a DIV b`. Compat: it has the digits of `a` before the point, without a sign.
+fn whole_quotient(digits: u32, unsigned: bool) -> SqlType {
+    let kind = if digits >= 10 { TypeKind::BigInt } else { TypeKind::Int };
+    SqlType { unsigned, ..SqlType::new(kind, digits.clamp(1, 21), 0) }
+}
+
+/// Digits before the point of an operand that may become a double.
+fn whole_digits(e: &Expr) -> u32 {
+    let decimals = match e.ty.decimals {
+        NOT_FIXED_DECIMALS.. => 0,
+        fixed => u32::from(fixed),
+    };
+    match e.ty.kind {
+        _ if e.ty.is_integer() => cast::digits_of(e),
+        TypeKind::Decimal => e.ty.length.saturating_sub(decimals),
+        _ if e.ty.is_numeric() => display_length(&e.ty).saturating_sub(decimals),
+        _ => byte_length(&e.ty),
+    }
 }
 
 fn finish(
@@ -242,8 +282,7 @@ fn decimal(op: Arithmetic, mut args: Vec<Expr>, types: &TypeContext) -> SqlResul
         _ => {
             args.iter_mut().for_each(unround);
             let unsigned = a.unsigned || b.unsigned;
-            let mut ty = integer_type(whole(&a) + u32::from(b.decimals), unsigned);
-            ty.length -= u32::from(!unsigned);
+            let ty = whole_quotient(whole(&a), unsigned);
             let kernel = kernels::int_divide_decimal(unsigned);
             return finish(op, args, ty, kernel, types);
         }
@@ -262,16 +301,7 @@ fn double(op: Arithmetic, mut args: Vec<Expr>, types: &TypeContext) -> SqlResult
     };
     let (a, b) = (fixed(&args[0]), fixed(&args[1]));
     let dividend = args[0].ty.is_numeric().then(|| display_length(&args[0].ty));
-    // Bit values are unsigned numbers too.
-    let unsigned = args.iter().any(|e| e.ty.unsigned || e.ty.physical() == Physical::UInt);
-    args.iter_mut().for_each(|e| {
-        cast::to_double(e);
-        cast::fold_literal(e, types);
-    });
-    if op == IntDivide {
-        let ty = integer_type(20, unsigned);
-        return finish(op, args, ty, kernels::int_divide_double(unsigned), types);
-    }
+    args.iter_mut().for_each(|e| to_folded_double(e, types));
     let decimals = match op {
         _ if a >= NOT_FIXED_DECIMALS || b >= NOT_FIXED_DECIMALS => NOT_FIXED_DECIMALS,
         Divide => (a.max(b) + types.div_precision_increment).min(NOT_FIXED_DECIMALS),
@@ -294,7 +324,10 @@ pub fn negate(mut e: Expr, types: &TypeContext) -> SqlResult<Expr> {
     match &e.kind {
         ExprKind::Literal(Value::Int(v)) if !e.ty.unsigned && e.ty.is_integer() => {
             return Ok(match v.checked_neg() {
-                Some(v) => Expr::int(v),
+                Some(negated) => {
+                    let length = e.ty.length - u32::from(e.ty.non_negative);
+                    negative(negated, length, *v)
+                }
                 None => Expr::decimal((-i128::from(*v)).into()),
             });
         }
@@ -318,10 +351,7 @@ pub fn negate(mut e: Expr, types: &TypeContext) -> SqlResult<Expr> {
     let ty = binding.args[0].ty.clone();
     match kind {
         Numeric::Int if ty.physical() == Physical::UInt => {
-            let mut result = integer_type(ty.length, false);
-            result.unsigned = false;
-            result.kind = TypeKind::BigInt;
-            binding.strict(result, kernels::negate_uint)
+            binding.strict(integer_type(ty.length, false), kernels::negate_uint)
         }
         Numeric::Int => {
             let digits = ty.length - u32::from(ty.non_negative);
@@ -341,6 +371,19 @@ pub fn negate(mut e: Expr, types: &TypeContext) -> SqlResult<Expr> {
             binding.strict(result, kernels::negate_double)
         }
     }
+}
+
+/// The literal `negated` in place of -`value`. Compat: the sign counts among the digits that make
+/// it a BIGINT, and a value that was computed before keeps room for the digits it could have.
+fn negative(negated: i64, length: u32, value: i64) -> Expr {
+    let mut literal = Expr::int(negated);
+    if length > Expr::int(value).ty.length && value != 0 {
+        literal.ty.length = (length + 1).min(21);
+    }
+    if literal.ty.length >= 10 {
+        literal.ty.kind = TypeKind::BigInt;
+    }
+    literal
 }
 
 /// `~a`

@@ -142,7 +142,9 @@ fn bind_abs(mut b: Binding<'_>) -> SqlResult<Expr> {
             b.strict(ty, |f| Ok(map(f, |v: u64| v)))
         }
         Numeric::Int => {
-            let ty = integer_type(arg.length.saturating_sub(1).max(1), false);
+            // Compat: it is as long as the argument, with room for a sign.
+            let kind = if arg.length >= 10 { TypeKind::BigInt } else { TypeKind::Int };
+            let ty = SqlType::new(kind, arg.length.min(21), 0);
             b.strict(ty, super::arith::abs_int)
         }
         Numeric::Decimal => {

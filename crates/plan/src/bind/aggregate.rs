@@ -15,7 +15,7 @@ use selkie_types::{SqlResult, SqlType, Value};
 use super::Binder;
 use super::Clause;
 use super::alias::AliasUse;
-use crate::logical::{ColumnId, ColumnSet};
+use crate::logical::{ColumnId, ColumnSet, RelationId};
 
 /// The aggregates of a block.
 #[derive(Debug, Default)]
@@ -321,10 +321,13 @@ impl Binder<'_> {
         let id = match self.scopes[block].aggregates.find(&aggregate) {
             Some(id) => id,
             None => {
-                let id = self.columns.add(aggregate.ty.clone(), aggregate.nullable);
+                let ty = self.aggregate_type(&aggregate);
+                let of = self.extreme_of(&aggregate);
+                let id = self.columns.add(ty, aggregate.nullable);
                 let info = self.columns.get_mut(id);
                 info.whole = aggregate.kind == AggregateKind::GroupConcat;
                 info.coercibility = Some(aggregate.coercibility);
+                info.announced = of;
                 let aggregates = &mut self.scopes[block].aggregates;
                 aggregates.calls.push((id, aggregate.clone()));
                 aggregates.widened.extend(shown.map(|scale| (id, scale)));
@@ -332,6 +335,28 @@ impl Binder<'_> {
             }
         };
         Ok(self.columns.expr(id))
+    }
+}
+
+impl Binder<'_> {
+    /// The table column whose greatest or least value an aggregate is.
+    fn extreme_of(&self, aggregate: &Aggregate) -> Option<(RelationId, usize)> {
+        let is_extreme = matches!(aggregate.kind, AggregateKind::Min | AggregateKind::Max);
+        let column = aggregate.args.first().filter(|_| is_extreme)?.as_column()?;
+        let info = self.columns.get(column);
+        info.origin.or(info.announced)
+    }
+
+    /// The type of an aggregate's values. Compat: the greatest of a column's integers has the width
+    /// that the column was defined with.
+    pub(super) fn aggregate_type(&self, aggregate: &Aggregate) -> SqlType {
+        let ty = aggregate.ty.clone();
+        let column = aggregate.args.first().and_then(Expr::as_column);
+        let declared = column.map(|id| &self.columns.get(id).ty);
+        match declared.filter(|declared| declared.is_integer() && declared.of_operand() == ty) {
+            Some(declared) => declared.clone(),
+            None => ty,
+        }
     }
 }
 

@@ -28,6 +28,8 @@ pub(crate) struct Common {
     pub plan: Logical,
     /// Its columns.
     pub ids: Vec<ColumnId>,
+    /// Compat: whether it is not merged into the queries that read it.
+    pub kept: bool,
     /// Number of references.
     pub references: usize,
     /// Whether it reads itself, directly or through others.
@@ -86,6 +88,7 @@ impl Binder<'_> {
             names: Vec::new(),
             plan: Logical::OneRow,
             ids: Vec::new(),
+            kept: true,
             references: 0,
             recursive: false,
             computed_with: None,
@@ -117,6 +120,7 @@ impl Binder<'_> {
         let common = &mut self.common[number];
         common.names = names;
         common.ids = query.columns.iter().map(|c| c.id).collect();
+        common.kept = common.recursive || !query.plan.is_merged();
         common.plan = query.plan;
         common.state = State::Done;
         Ok(())
@@ -143,12 +147,14 @@ impl Binder<'_> {
             State::Done => false,
         };
         let (names, ids) = (self.common[table].names.clone(), self.common[table].ids.clone());
+        let is_kept = first_round || self.common[table].kept;
         let mut columns = Vec::with_capacity(ids.len());
         for id in ids {
             let info = self.columns.get(id).clone();
             let column = self.columns.add(info.ty, info.nullable || first_round);
             let kept = self.columns.get_mut(column);
             (kept.hex, kept.shown) = (info.hex, info.shown);
+            (kept.kept, kept.announced) = (is_kept, info.origin.or(info.announced));
             kept.coercibility = info.coercibility;
             columns.push(column);
         }

@@ -48,6 +48,7 @@ impl Binder<'_> {
     fn delete_in_scope(&mut self, delete: &ast::Delete) -> SqlResult<BoundDelete> {
         let (source, relations) = match &delete.target {
             ast::DeleteTarget::Single(factor) => {
+                self.reading.changes_one = true;
                 let reference = ast::TableRef::Table(factor.clone());
                 let wanted = match is_of_history(delete) {
                     true => Wanted::all(Privileges::DELETE_HISTORY),

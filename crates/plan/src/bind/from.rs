@@ -212,7 +212,7 @@ impl Binder<'_> {
 
     /// Marks the columns of a derived table that is not merged into the outer query.
     pub(super) fn keep_columns(&mut self, query: &super::Query) {
-        if !query.plan.is_plain_select() {
+        if !query.plan.is_merged() {
             query.columns.iter().for_each(|c| self.columns.get_mut(c.id).kept = true);
         }
         self.note_hex(query);

@@ -15,7 +15,7 @@ use selkie_types::error::catalogue::{
 use selkie_types::{Privileges, SqlError, SqlResult};
 
 use super::Binder;
-use super::output::Named;
+use super::output::{Known, Named};
 use super::scope::Clause;
 use crate::logical::RelationId;
 use crate::physical::{ColumnType, OutputColumn};
@@ -103,14 +103,13 @@ impl Binder<'_> {
         let table = &info.table;
         let column = |(at, column): (usize, &selkie_catalog::ColumnInfo)| {
             let named = Named {
-                id: info.first + at,
-                name: column.name.to_string(),
                 schema: table.schema().into(),
                 table: info.alias.clone(),
                 column: column.name.clone(),
+                ..Named::plain(info.first + at, column.name.to_string())
             };
             let ty = ColumnType { ty: column.ty.clone(), nullable: column.nullable };
-            named.output(&self.columns, &ty)
+            named.output(&self.columns, &ty, Known::Nothing)
         };
         table.columns.iter().enumerate().map(column).collect()
     }

@@ -585,7 +585,7 @@ impl Binder<'_> {
         for item in bound? {
             let id = self.output_column(&item.expr);
             let super::select::Item { expr, name, schema, table, column } = item;
-            let named = Named { id, name, schema, table, column };
+            let named = Named { schema, table, column, ..Named::plain(id, name) };
             returned.push((named, expr));
         }
         Ok(returned)

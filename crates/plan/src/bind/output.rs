@@ -3,8 +3,9 @@
 
 use selkie_types::TypeKind;
 
+use super::given::Given;
 use crate::logical::{ColumnId, Columns};
-use crate::physical::{ColumnType, OutputColumn};
+use crate::physical::{ColumnType, OutputColumn, PartOf};
 use selkie_catalog::DefaultValue;
 use selkie_engine::IndexKind;
 
@@ -21,59 +22,109 @@ pub(crate) struct Named {
     pub table: Box<str>,
     /// Its name in that table, or in the temporary table it is kept in.
     pub column: Box<str>,
+    /// The way in which its block gives its rows.
+    pub given: Given,
+}
+
+/// Knowledge of the rows when columns are announced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Known {
+    /// Nothing.
+    Nothing,
+    /// The only table has one row, which was read: there is no need of a temporary table.
+    OneRow,
+    /// There are none: nothing is read.
+    None,
 }
 
 impl Named {
     /// A column of no table.
     pub(crate) fn plain(id: ColumnId, name: String) -> Self {
-        Self { id, name, schema: "".into(), table: "".into(), column: "".into() }
+        Self {
+            id,
+            name,
+            schema: "".into(),
+            table: "".into(),
+            column: "".into(),
+            given: Given::default(),
+        }
     }
 
     /// Metadata for clients.
-    pub(crate) fn output(&self, columns: &Columns, ty: &ColumnType) -> OutputColumn {
+    pub(crate) fn output(&self, columns: &Columns, ty: &ColumnType, known: Known) -> OutputColumn {
+        let name = self.given.kept.as_deref().filter(|_| known == Known::Nothing);
+        let in_order = match known {
+            Known::Nothing => self.given.in_order,
+            Known::OneRow => self.given.grouped,
+            Known::None => false,
+        };
+        let info = columns.get(self.id);
         let mut output = OutputColumn {
             nullable: ty.nullable,
-            schema: (*self.schema).into(),
-            table: (*self.table).into(),
-            org_name: (*self.column).into(),
-            kept: columns.get(self.id).kept,
-            whole: columns.get(self.id).whole,
+            kept: info.kept || name.is_some(),
+            whole: info.whole,
+            part: match name.is_some() && self.given.is_key && ty.nullable {
+                true => PartOf::Groups,
+                false => PartOf::Nothing,
+            },
             ..OutputColumn::computed(&self.name, ty.ty.clone())
         };
-        if self.table.is_empty() {
+        let found = columns.announced(self.id).filter(|_| !self.table.is_empty());
+        let Some((relation, at)) = found else {
+            self.tell_computed(&mut output, (name, in_order), info.kept);
             return output;
+        };
+        output.table = (*self.table).into();
+        let Some(column) = relation.table.columns.get(at) else {
+            output.schema = (*self.schema).into();
+            output.org_name = (*self.column).into();
+            return output;
+        };
+        let is_own = *relation.alias == *self.table && !info.kept;
+        if !info.kept {
+            output.schema = relation.table.schema().into();
         }
-        let Some((relation, at)) = columns.table_column(self.id) else {
+        output.org_table = match is_own || output.kept || in_order {
+            true => relation.table.name().into(),
+            false => output.table.clone(),
+        };
+        output.org_name = match (is_own || in_order, name) {
+            (true, _) => (*column.name).into(),
+            (false, Some(_)) => self.name.as_str().into(),
+            (false, None) if self.column.is_empty() => (*column.name).into(),
+            (false, None) => (*self.column).into(),
+        };
+        describe(&mut output, relation, at);
+        output
+    }
+
+    /// Tells of a value that is no column of a table. Compat: one that a view or derived table
+    /// computes is announced as its column, unless its rows were grouped in their order.
+    fn tell_computed(
+        &self,
+        output: &mut OutputColumn,
+        (name, in_order): (Option<&str>, bool),
+        is_stored: bool,
+    ) {
+        let of_view = !self.table.is_empty() && (is_stored || !in_order);
+        if of_view {
+            output.table = (*self.table).into();
             if !output.kept {
                 output.org_table = output.table.clone();
             }
-            return output;
-        };
-        if at < relation.table.columns.len() {
-            let is_own = *relation.alias == *self.table;
-            describe(&mut output, relation, at, is_own);
         }
-        output
+        output.org_name = match name {
+            Some(name) => name.into(),
+            None if of_view || is_stored => (*self.column).into(),
+            None => return,
+        };
     }
 }
 
-/// Tells of a table's column; that of a view or a derived table has the name it has there.
-fn describe(
-    output: &mut OutputColumn,
-    relation: &crate::logical::RelationInfo,
-    at: usize,
-    is_own: bool,
-) {
+/// Tells of a table's column.
+fn describe(output: &mut OutputColumn, relation: &crate::logical::RelationInfo, at: usize) {
     let table = &relation.table;
     let column = &table.columns[at];
-    if is_own || output.kept {
-        output.org_table = table.name().into();
-    } else {
-        output.org_table = output.table.clone();
-    }
-    if is_own || output.org_name.is_empty() {
-        output.org_name = (*column.name).into();
-    }
     let timestamp = column.ty.kind == TypeKind::Timestamp;
     let lacks_default = !column.nullable
         && matches!(column.default, DefaultValue::Implicit)
@@ -102,6 +153,6 @@ fn describe(
             _ if part == 0 => output.multiple_key = true,
             _ => {}
         }
-        output.part_of_key = true;
+        output.part = PartOf::Index;
     }
 }

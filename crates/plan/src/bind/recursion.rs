@@ -166,7 +166,7 @@ impl Binder<'_> {
     /// Compat: the types are those of the anchor, and every column is nullable.
     fn recursive_part(&mut self, member: &Member<'_>, anchor: Query) -> SqlResult<RecursivePart> {
         let tys: Vec<SqlType> =
-            anchor.ids().iter().map(|id| self.columns.get(*id).ty.clone()).collect();
+            anchor.ids().iter().map(|id| self.columns.operand_type(*id)).collect();
         let step = match member.steps.is_empty() {
             true => None,
             false => {

@@ -10,6 +10,7 @@ use selkie_types::{Condition, Privileges, SqlError, SqlResult, pace};
 
 use super::access::Wanted;
 use super::alias::{Alias, AliasUse};
+use super::given::{Given, Keys, fixed_by};
 use super::group::{Grouping, gives_rows_of_one};
 use super::having::is_computed_once;
 use super::row_number::RowNumbers;
@@ -73,7 +74,9 @@ impl Binder<'_> {
             self.sort_groups(&mut plan);
         }
         let mut from = plan.columns(&self.columns);
-        plan = plan.filter(self.where_of(select)?);
+        let conditions = self.where_of(select)?;
+        let fixed = fixed_by(&conditions);
+        plan = plan.filter(conditions);
         // SET and the like have no rows.
         self.scope().allow_aggregates = !select.options.for_statement;
         self.named_windows(&select.windows)?;
@@ -90,19 +93,8 @@ impl Binder<'_> {
         let order = self.order_keys(tail.order_by, &items)?;
         plan = self.numbered(plan, &mut from);
         let mut parts = Parts { items, having, order, implied: false };
-        let scope = self.scope();
-        let joined = scope.sources.len() > 1;
-        let plain = groups.is_empty() && scope.aggregates.calls.is_empty();
-        let sorted = joined && plain && !tail.order_by.is_empty();
-        let kept = !from.is_empty()
-            && match groups.is_empty() {
-                true if select.options.distinct => {
-                    !self.follows_key(parts.items.iter().map(|i| &i.expr))
-                }
-                true => sorted,
-                false => self.groups_in_table(&groups, select.rollup),
-            };
-        let kept = self.kept_items(&parts.items, kept, joined && plain);
+        let keys = Keys { groups: &groups, fixed: &fixed, order: &parts.order };
+        let given = self.given(select, &parts.items, keys, &from);
         let grouped = !groups.is_empty() || !self.scope().aggregates.calls.is_empty();
         let windowed = !self.scope().windows.nodes.is_empty();
         self.keep_sources(select, grouped || windowed);
@@ -130,7 +122,7 @@ impl Binder<'_> {
         }
         plan = self.windowed(plan)?;
         let limit = self.limit(tail)?;
-        self.finish_select(plan, parts, limit, select, kept)
+        self.finish_select(plan, parts, limit, select, given)
     }
 
     /// The conditions of WHERE that do not read row numbers.
@@ -500,17 +492,15 @@ impl Binder<'_> {
         parts: Parts,
         limit: Option<Cut>,
         select: &ast::Select,
-        kept: Vec<Option<Box<str>>>,
+        given: Vec<Given>,
     ) -> SqlResult<Query> {
         let Parts { items, mut order, implied, .. } = parts;
         let mut columns = Vec::with_capacity(items.len());
         let mut named = Vec::with_capacity(items.len());
-        for (item, kept) in items.into_iter().zip(kept) {
+        for (item, given) in items.into_iter().zip(given) {
             let id = self.output_column(&item.expr);
-            self.columns.get_mut(id).kept |= kept.is_some();
-            let Item { name, schema, table, .. } = item;
-            let column = if table.is_empty() { kept.unwrap_or_default() } else { item.column };
-            named.push(Named { id, name, schema, table, column });
+            let Item { name, schema, table, column, .. } = item;
+            named.push(Named { id, name, schema, table, column, given });
             columns.push((id, item.expr));
         }
         // Queries of views and of INSERT are known by their form, and what is below their entries
@@ -563,39 +553,6 @@ impl Binder<'_> {
         keys
     }
 
-    /// Whether rows of the only table come sorted by these values, because one is the first column
-    /// of its primary key.
-    pub(super) fn follows_key<'e>(&self, mut values: impl Iterator<Item = &'e Expr>) -> bool {
-        let one_table = self.scopes.last().is_some_and(|scope| scope.sources.len() == 1);
-        let is_first = |e: &Expr| {
-            let column = e.as_column().and_then(|id| self.columns.table_column(id));
-            column.is_some_and(|(relation, at)| {
-                let indexes = &relation.table.def.indexes;
-                indexes.iter().any(|i| i.kind.is_primary() && i.parts[0].column == at)
-            })
-        };
-        one_table && values.any(is_first)
-    }
-
-    /// Names of the entries in the temporary table that keeps them, if one does.
-    ///
-    /// Compat: MariaDB keeps groups, distinct rows, sorted rows of joins and rows below a window,
-    /// and announces their columns so; by name (`named`) for kept rows of a join. Values computed
-    /// from aggregates or windows are not kept, and constants neither.
-    fn kept_items(&mut self, items: &[Item], kept: bool, named: bool) -> Vec<Option<Box<str>>> {
-        let scope = self.scope();
-        let windowed = !scope.windows.nodes.is_empty();
-        let name = |item: &Item| {
-            let computed = item.expr.as_column().is_none() && scope.aggregates.contains(&item.expr);
-            let above = computed || item.expr.is_constant() || item.expr.has_subquery();
-            if !(kept || windowed) || above || scope.windows.contains(&item.expr) {
-                return None;
-            }
-            Some(if windowed || named { item.name.as_str().into() } else { "".into() })
-        };
-        items.iter().map(name).collect()
-    }
-
     /// Compat: DISTINCT over one table groups by the keys of ORDER BY and then by the other
     /// columns. So rows with equal keys come sorted by these columns, if all keys are columns.
     fn sort_by_rest(&self, order: &mut Vec<SortItem>, columns: &[Named]) {
@@ -617,11 +574,17 @@ impl Binder<'_> {
         if let Some(from) = expr.as_column() {
             let from = self.columns.get(from);
             let (origin, written) = (from.origin, from.written);
+            let announced = from.announced;
             let (kept, whole) = (from.kept, from.whole);
+            let declared = from.ty.is_integer().then(|| from.ty.clone());
             let explicit = expr.coercibility == Coercibility::Explicit;
             let coercibility = explicit.then_some(Coercibility::Explicit).or(from.coercibility);
             let info = self.columns.get_mut(id);
+            if let Some(declared) = declared.filter(|ty| ty.of_operand() == info.ty) {
+                info.ty = declared;
+            }
             (info.origin, info.written) = (origin, written);
+            info.announced = announced;
             (info.kept, info.whole) = (kept, whole);
             info.coercibility = coercibility;
         } else {
@@ -708,7 +671,7 @@ impl Binder<'_> {
         let mut calls = Vec::with_capacity(values.len());
         for (id, expr) in values {
             let call = Aggregate::new(kind, false, vec![expr], self.types)?;
-            self.columns.get_mut(id).ty = call.ty.clone();
+            self.columns.get_mut(id).ty = self.aggregate_type(&call);
             calls.push((id, call));
         }
         Ok(calls)

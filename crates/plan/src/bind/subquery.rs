@@ -6,7 +6,7 @@
 use selkie_expr::{CompareOp, Expr, ExprKind, Subquery, SubqueryId, SubqueryKind, build};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
-use selkie_types::{SqlError, SqlResult, SqlType};
+use selkie_types::{Physical, SqlError, SqlResult, SqlType, TypeKind};
 
 use super::{Binder, Query};
 use crate::logical::{Logical, SubqueryState};
@@ -54,7 +54,7 @@ impl Binder<'_> {
         let (id, query) = (self.add_subquery(&whole), whole);
         let value = |(at, column): (usize, &super::Named)| {
             let info = self.columns.get(column.id);
-            let ty = SqlType { zerofill: false, ..info.ty.clone() };
+            let ty = SqlType { zerofill: false, ..self.columns.operand_type(column.id) };
             let mut value = build::scalar_subquery(id, at, ty);
             if let Some(coercibility) = info.coercibility {
                 value.coercibility = coercibility;
@@ -126,10 +126,18 @@ impl Binder<'_> {
         if is_row && (all || op != CompareOp::Eq) {
             return Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&1]));
         }
+        let before = self.columns.relations.len();
         let whole = self.query(query)?;
+        if self.reading.changes_one && !all && op == CompareOp::Eq {
+            self.columns.relations[before..].iter_mut().for_each(|r| r.answers = true);
+        }
         if !is_row && let Some(value) = self.reduced(query, &whole)? {
             return build::comparison(op, left, value, self.types);
         }
+        let whole = match all || op != CompareOp::Eq {
+            true => whole,
+            false => self.narrowed(whole, &left)?,
+        };
         let (id, query) = (self.add_subquery(&whole), whole);
         let values = match left.kind {
             ExprKind::Row(values) => values,
@@ -154,6 +162,44 @@ impl Binder<'_> {
         let kind = if all { SubqueryKind::All(predicate) } else { SubqueryKind::Any(predicate) };
         let subquery = Subquery { id, kind, args: Vec::new(), operands, placed: false };
         Ok(Expr::new(ExprKind::Subquery(Box::new(subquery)), ty, nullable))
+    }
+}
+
+impl Binder<'_> {
+    /// The rows of `query` on which `left IN (query)` depends, if `left` is a constant: those equal
+    /// to it, and NULL. If the constant may be NULL itself, it depends on every row then. An index
+    /// finds these rows, and UNION keeps no others. Only values that are compared as they are: a
+    /// conversion would warn of rows twice, and of texts that are equal UNION keeps the first.
+    fn narrowed(&self, mut query: Query, left: &Expr) -> SqlResult<Query> {
+        let [column] = &query.columns[..] else { return Ok(query) };
+        let value = self.columns.expr(column.id);
+        let physical = left.ty.physical();
+        let alike = physical == value.ty.physical() && physical != Physical::Bytes;
+        if !alike || left.ty.kind == TypeKind::Null || !left.is_constant() {
+            return Ok(query);
+        }
+        let unknown = [&value, left].into_iter().filter(|e| e.nullable).cloned();
+        let unknown = unknown.map(build::is_null).collect::<SqlResult<Vec<_>>>()?;
+        let equal = build::comparison(CompareOp::Eq, value, left.clone(), self.types)?;
+        let mut wanted = match unknown.is_empty() {
+            true => equal,
+            false => build::or([vec![equal], unknown].concat())?,
+        };
+        query.plan = match query.plan {
+            Logical::Project { input, columns } => {
+                let shown = columns.iter().find(|(id, _)| *id == column.id).map(|(_, e)| e);
+                match shown.filter(|e| e.is_deterministic() && !e.has_subquery()) {
+                    Some(shown) => {
+                        wanted
+                            .substitute_columns(&mut |id| (id == column.id).then(|| shown.clone()));
+                        Logical::Project { input: Box::new(input.filter(vec![wanted])), columns }
+                    }
+                    None => Logical::Project { input, columns },
+                }
+            }
+            other => other.filter(vec![wanted]),
+        };
+        Ok(query)
     }
 }
 

@@ -9,7 +9,7 @@ use selkie_types::error::catalogue::ER_UNKNOWN_ERROR;
 use selkie_types::{Condition, Level, SqlResult, SqlType, TypeKind};
 
 use super::{Binder, Clause};
-use crate::estimate::table_rows;
+use crate::estimate::engine_rows;
 use crate::logical::RelationId;
 use crate::settings::StatisticsSource;
 
@@ -60,7 +60,7 @@ impl Binder<'_> {
     pub(crate) fn tell_unusable_keys(&mut self, source: &dyn StatisticsSource) {
         for (table, note) in std::mem::take(&mut self.unusable_keys) {
             // Compat: a table of one row is read before keys are considered.
-            if !table.engine.rows.counted || table_rows(&table, source) > 1.0 {
+            if !table.engine.rows.counted || engine_rows(&table, source) > 1.0 {
                 self.warnings.conditions.push(note);
             }
         }

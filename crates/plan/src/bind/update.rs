@@ -61,6 +61,7 @@ impl Binder<'_> {
             false => Wanted { tables: Privileges::SELECT, instead: Some(Privileges::UPDATE) },
         };
         self.derived_in_update = (!single).then_some(0);
+        self.reading.changes_one = single;
         let mut source = self.using_tables(wanted, |b| b.changed_from(&update.tables))?;
         let sources = self.scope().sources.clone();
         if update.portion.is_some() {

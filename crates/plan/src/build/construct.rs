@@ -419,6 +419,7 @@ impl Builder<'_> {
             entry_only: self.reads_entry_only(info, lookup.index, &columns),
             tested,
             rows_per_key: self.shown_rows_per_key(info, &lookup),
+            answers: info.answers,
         };
         let index_lookup = IndexLookup {
             table: info.table.clone(),

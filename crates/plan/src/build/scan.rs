@@ -119,6 +119,7 @@ impl Builder<'_> {
                     .is_some_and(|at| self.reads_entry_only(info, at, &columns_read)),
                 tested: tested_on(info, conditions, &path),
                 rows_per_key: 0.0,
+                answers: info.answers,
             },
         };
         let node = PlanNode::new(Operator::TableScan(Box::new(scan)), types, path.rows, path.cost);

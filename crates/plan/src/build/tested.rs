@@ -108,7 +108,7 @@ fn keeps_comparison(info: &RelationInfo, index: usize, keys: &[Expr], null_safe:
 fn keeps_part(info: &RelationInfo, column: usize, value: &Expr) -> bool {
     let ty = &info.table.columns[column].ty;
     match (value.as_column(), value.as_literal()) {
-        (Some(_), _) => value.ty != *ty,
+        (Some(_), _) => value.ty != ty.of_operand(),
         (_, Some(_)) => ty.is_string(),
         _ => true,
     }

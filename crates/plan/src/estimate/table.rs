@@ -4,15 +4,27 @@
 use selkie_catalog::{ColumnStatistics, Statistics, TableInfo};
 use selkie_types::TypeKind;
 
-use crate::settings::StatisticsSource;
+use crate::settings::{StatTables, StatisticsSource};
 
 /// Rows assumed for a table without statistics.
 const UNKNOWN_ROWS: f64 = 1_000.0;
 /// Distinct values assumed for a column, as a share of the rows.
 const UNKNOWN_DISTINCT: f64 = 0.1;
 
-/// Rows of a table, at least one.
+/// Rows of a table that estimates count with, at least one. Compat: of a table with partitions the
+/// engine's number counts, since only the engine knows how many rows the partitions have that are
+/// read. A table that was empty when it was analysed does not count as empty, unlike in MariaDB.
 pub(crate) fn table_rows(table: &TableInfo, source: &dyn StatisticsSource) -> f64 {
+    let told = table.persistent.as_deref().map(|found| found.rows).filter(|rows| *rows > 0);
+    let first = source.stat_tables() == StatTables::First && table.partitions.is_none();
+    match told.filter(|_| first) {
+        Some(rows) => (rows as f64).max(1.0),
+        None => engine_rows(table, source),
+    }
+}
+
+/// Rows of a table as its engine knows them, at least one.
+pub(crate) fn engine_rows(table: &TableInfo, source: &dyn StatisticsSource) -> f64 {
     let analysed = || table.statistics.as_ref().map(|s| s.rows as f64);
     source.table_rows(table).or_else(analysed).unwrap_or(UNKNOWN_ROWS).max(1.0)
 }
@@ -22,7 +34,8 @@ fn statistics<'t>(
     table: &'t TableInfo,
     source: &dyn StatisticsSource,
 ) -> impl Iterator<Item = &'t Statistics> + use<'t> {
-    let persistent = table.persistent.as_deref().filter(|_| source.uses_stat_tables());
+    let used = source.stat_tables() != StatTables::Unused;
+    let persistent = table.persistent.as_deref().filter(|_| used);
     persistent.into_iter().chain(table.statistics.as_deref())
 }
 
@@ -42,7 +55,7 @@ pub(crate) fn has_persistent(
     source: &dyn StatisticsSource,
 ) -> bool {
     let known = |found: &Statistics| found.columns.get(column).is_some_and(Option::is_some);
-    source.uses_stat_tables() && table.persistent.as_deref().is_some_and(known)
+    source.stat_tables() != StatTables::Unused && table.persistent.as_deref().is_some_and(known)
 }
 
 /// Distinct values of a column in a table of `rows` rows.

@@ -40,6 +40,8 @@ pub(crate) struct RelationInfo {
     pub computed: Vec<(usize, Expr)>,
     /// Whether FOR SYSTEM_TIME chooses versions of its rows.
     pub is_historical: bool,
+    /// Whether it is read to answer IN in a change of one table.
+    pub answers: bool,
     /// Positions of columns that conditions compare as another type, so that no key finds them.
     /// Only EXPLAIN asks.
     pub unusable: Vec<usize>,
@@ -94,6 +96,9 @@ pub(crate) struct ColumnInfo {
     pub written: Option<(RelationId, usize)>,
     /// Compat: MariaDB keeps it in a temporary table and announces it like a column of a table.
     pub kept: bool,
+    /// Compat: the table column that it is announced as, if it is none itself: a common table's, or
+    /// the greatest of a column.
+    pub announced: Option<(RelationId, usize)>,
     /// Compat: a text for which no decimals are announced.
     pub whole: bool,
     /// Compat: hexadecimal literals in a query that is merged into the outer query. They still act
@@ -140,6 +145,7 @@ impl Columns {
             origin: None,
             written: None,
             kept: false,
+            announced: None,
             whole: false,
             hex: false,
             shown: None,
@@ -158,6 +164,7 @@ impl Columns {
             origin: Some((relation, at)),
             written: Some((relation, at)),
             kept: false,
+            announced: None,
             whole: false,
             hex: false,
             shown: None,
@@ -175,6 +182,7 @@ impl Columns {
             parts: None,
             computed: Vec::new(),
             is_historical: false,
+            answers: false,
             unusable: Vec::new(),
         });
         relation
@@ -199,7 +207,7 @@ impl Columns {
     pub(crate) fn expr(&self, id: ColumnId) -> Expr {
         tick(64);
         let info = self.get(id);
-        let mut expr = Expr::column(id, info.ty.clone(), info.nullable);
+        let mut expr = Expr::column(id, self.operand_type(id), info.nullable);
         if let Some((relation, at)) = info.origin {
             expr.origin = Origin::new(self.relations[relation].table.clone(), at);
         }
@@ -210,6 +218,22 @@ impl Columns {
             expr.coercibility = coercibility;
         }
         expr
+    }
+
+    /// The type of a column in expressions.
+    pub(crate) fn operand_type(&self, id: ColumnId) -> SqlType {
+        let info = self.get(id);
+        match info.kept || info.origin.or(info.announced).is_some() {
+            true => info.ty.of_operand(),
+            false => info.ty.clone(),
+        }
+    }
+
+    /// The table instance and position that `id` is announced as.
+    pub(crate) fn announced(&self, id: ColumnId) -> Option<(&RelationInfo, usize)> {
+        let info = self.get(id);
+        let found = info.origin.or(info.announced);
+        found.map(|(relation, at)| (&self.relations[relation], at))
     }
 
     /// The table instance and position of `id`, if it is a column of a table.

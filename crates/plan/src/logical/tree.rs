@@ -66,6 +66,18 @@ impl Logical {
         }
     }
 
+    /// Whether MariaDB merges it into the query around it. Compat: not without tables.
+    pub(crate) fn is_merged(&self) -> bool {
+        stack::ensure();
+        match self {
+            Self::Project { input, .. } | Self::Filter { input, .. } | Self::Sort { input, .. } => {
+                input.is_merged()
+            }
+            Self::OneRow => false,
+            _ => self.is_plain_select(),
+        }
+    }
+
     /// Whether the rows of a query are computed while they are read: there are no group keys, no
     /// DISTINCT and no window.
     pub(crate) fn is_computed_as_read(&self) -> bool {

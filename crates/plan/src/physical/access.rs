@@ -105,6 +105,8 @@ pub struct Shown {
     pub tested: Tested,
     /// Rows per key that a lookup is said to find.
     pub rows_per_key: f64,
+    /// Whether it answers IN in a change of one table. Compat: its rows are not examined ones.
+    pub answers: bool,
 }
 
 /// Conditions on a table that is read by an index.

@@ -151,6 +151,8 @@ pub struct Update {
     pub targets: Vec<UpdateTarget>,
     /// `IGNORE`.
     pub ignore: bool,
+    /// Whether it is an UPDATE of several tables, or works like one.
+    pub multiple: bool,
     /// Values are computed from the row before the statement, without the earlier assignments.
     pub simultaneous: bool,
 }

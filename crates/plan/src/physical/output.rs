@@ -33,8 +33,8 @@ pub struct OutputColumn {
     pub unique_key: bool,
     /// First column of an index that has other columns or is not unique.
     pub multiple_key: bool,
-    /// Part of some index.
-    pub part_of_key: bool,
+    /// Part of some index, or of the key of groups.
+    pub part: PartOf,
     /// AUTO_INCREMENT.
     pub auto_increment: bool,
     /// No default value: the column is NOT NULL and has no DEFAULT.
@@ -43,6 +43,18 @@ pub struct OutputColumn {
     pub on_update_now: bool,
     /// TIMESTAMP column that is set to the current time by itself.
     pub sets_itself: bool,
+}
+
+/// A thing that a column is a part of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PartOf {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Some index.
+    Index,
+    /// Compat: the key, which may be NULL, of groups or distinct rows in a temporary table.
+    Groups,
 }
 
 impl OutputColumn {
@@ -61,7 +73,7 @@ impl OutputColumn {
             primary_key: false,
             unique_key: false,
             multiple_key: false,
-            part_of_key: false,
+            part: PartOf::Nothing,
             auto_increment: false,
             no_default: false,
             on_update_now: false,

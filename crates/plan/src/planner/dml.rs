@@ -10,8 +10,8 @@ use selkie_types::{SqlMode, SqlResult, Value};
 use super::foreign::{Changes, foreign_tables, with_generated};
 use super::{Draft, PlanContext, portion};
 use crate::bind::{
-    Binder, BoundDelete, BoundInsert, BoundPortion, BoundTarget, BoundUpdate, BoundView, Meaning,
-    Named, resolve,
+    Binder, BoundDelete, BoundInsert, BoundPortion, BoundTarget, BoundUpdate, BoundView, Known,
+    Meaning, Named, resolve,
 };
 use crate::build::place;
 use crate::logical::{ColumnId, ColumnSet, Logical, RelationId};
@@ -278,7 +278,7 @@ fn returned(
     for (named, expr) in list {
         exprs.push(place(expr, &layout));
         let ty = ColumnType { ty: expr.ty.clone(), nullable: expr.nullable };
-        output.push(named.output(&draft.columns, &ty));
+        output.push(named.output(&draft.columns, &ty, Known::Nothing));
     }
     (exprs, output)
 }
@@ -397,7 +397,7 @@ pub(super) fn update(
     let set_off = targets.iter().flat_map(|t| triggers(&t.table, &events, context));
     let changes = with_triggers(set_off.collect());
     let (rows, cost) = (node.rows, node.cost);
-    let update = Update { source: node, targets, ignore, simultaneous };
+    let update = Update { source: node, targets, ignore, multiple, simultaneous };
     let operator = Operator::Update(Box::new(update));
     Ok(Plan { foreign, changes, ..wrap(done, operator, rows, cost, Vec::new()) })
 }

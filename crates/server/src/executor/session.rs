@@ -16,7 +16,7 @@ use selkie_exec::{
     TextPlan, Unsettled, execute_prepared, execute_statement, execute_text, find_result,
     find_text_plan, guarded, is_update, keep_text_plan, prepare_shared, send_result,
 };
-use selkie_plan::physical::OutputColumn;
+use selkie_plan::physical::{OutputColumn, PartOf};
 use selkie_protocol::Status;
 use selkie_replication::log::Place;
 use selkie_sql::ast::{FlushTarget, Ident, Statement};
@@ -628,7 +628,7 @@ fn describe(info: &TableInfo, at: usize) -> OutputColumn {
         primary_key: first_of(IndexKind::is_primary),
         unique_key: first_of(|kind| kind == IndexKind::Unique),
         multiple_key: first_of(|kind| matches!(kind, IndexKind::Plain | IndexKind::Fulltext)),
-        part_of_key: first_of(|_| true),
+        part: if first_of(|_| true) { PartOf::Index } else { PartOf::Nothing },
         auto_increment: column.auto_increment,
         no_default: !column.nullable
             && matches!(column.default, selkie_catalog::DefaultValue::Implicit),

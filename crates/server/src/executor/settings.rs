@@ -10,7 +10,7 @@ use selkie_exec::session::{
     Locks, Notes, Queries, Settings, Show, Transactions, UseColumns,
 };
 use selkie_expr::{TimeZone, TypeContext};
-use selkie_plan::PlanVariables;
+use selkie_plan::{PlanVariables, StatTables};
 use selkie_protocol::Capabilities;
 use selkie_replication::codec::flags;
 use selkie_replication::images::RowImage;
@@ -129,7 +129,7 @@ impl Values<'_> {
             standard_compliant_cte: self.flag(ids.standard_compliant_cte),
             updatable_views_with_limit: self.flag(ids.updatable_views_with_limit),
             note_unusable_keys: self.number(ids.note_verbosity) & 2 != 0,
-            use_stat_tables: self.number(ids.use_stat_tables) != 0,
+            use_stat_tables: stat_tables(self.number(ids.use_stat_tables)),
             as_of: self.as_of(),
             insert_history: self.flag(ids.system_versioning_insert_history),
             condition_selectivity: self.number(ids.optimizer_use_condition_selectivity) as u8,
@@ -270,6 +270,16 @@ impl Values<'_> {
             default: self.text(self.ids.default_storage_engine).into(),
             enforced: enforced.filter(|name| !name.is_empty()).map(Into::into),
         }
+    }
+}
+
+/// `use_stat_tables` by its place among NEVER, COMPLEMENTARY, PREFERABLY, and the last two again
+/// for queries only, which is where they are used.
+fn stat_tables(value: u64) -> StatTables {
+    match value {
+        0 => StatTables::Unused,
+        1 | 3 => StatTables::Columns,
+        _ => StatTables::First,
     }
 }
 

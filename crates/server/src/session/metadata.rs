@@ -2,7 +2,7 @@
 //!
 //! Must not look at rows.
 
-use selkie_plan::physical::OutputColumn;
+use selkie_plan::physical::{OutputColumn, PartOf};
 use selkie_protocol::FieldType;
 use selkie_protocol::field_type::flags;
 use selkie_protocol::packet::ColumnDef;
@@ -196,7 +196,8 @@ fn column_flags(column: &OutputColumn) -> u16 {
     add(column.primary_key, flags::PRI_KEY);
     add(column.unique_key, flags::UNIQUE_KEY);
     add(column.multiple_key, flags::MULTIPLE_KEY);
-    add(column.part_of_key, PART_OF_KEY);
+    add(column.part == PartOf::Index, PART_OF_KEY);
+    add(column.part == PartOf::Groups, GROUP);
     add(column.auto_increment, flags::AUTO_INCREMENT);
     let lacks_default = column.no_default && !column.auto_increment;
     add(lacks_default, flags::NO_DEFAULT_VALUE);
@@ -207,3 +208,5 @@ fn column_flags(column: &OutputColumn) -> u16 {
 
 /// Flag of a column that is part of a key: internal to MariaDB, but its clients see it.
 const PART_OF_KEY: u16 = 16384;
+/// Flag of a group's key in a temporary table. Internal too.
+const GROUP: u16 = 32768;

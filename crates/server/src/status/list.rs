@@ -21,6 +21,8 @@ pub enum StatusScope {
     Session,
     /// Once for the server.
     Global,
+    /// For each session, and only for the server itself.
+    Hidden,
 }
 
 /// A status variable.
@@ -45,8 +47,11 @@ fn load() -> Vec<StatusDef> {
         .map(|(i, line)| {
             let mut fields = line.split('\t');
             let name = fields.next().unwrap_or_default();
-            let session = fields.next() == Some("S");
-            let scope = if session { StatusScope::Session } else { StatusScope::Global };
+            let scope = match fields.next() {
+                Some("S") => StatusScope::Session,
+                Some("-") => StatusScope::Hidden,
+                _ => StatusScope::Global,
+            };
             let initial = fields.next().unwrap_or_default();
             let is_time = matches!(name, "Busy_time" | "Cpu_time" | "Query_time");
             StatusDef { id: StatusId(i as u16), name, scope, initial, is_time }
@@ -57,6 +62,13 @@ fn load() -> Vec<StatusDef> {
 /// All status variables.
 pub fn status_list() -> &'static [StatusDef] {
     &LIST
+}
+
+/// The status variables that clients see. The others follow them in the list.
+pub fn shown_statuses() -> &'static [StatusDef] {
+    static SHOWN: LazyLock<usize> =
+        LazyLock::new(|| LIST.iter().take_while(|d| d.scope != StatusScope::Hidden).count());
+    &LIST[..*SHOWN]
 }
 
 /// The status variable called `name`, in any case.

@@ -5,7 +5,7 @@
 use hashbrown::HashMap;
 
 use super::counters::{Counters, Totals};
-use super::list::{StatusDef, StatusScope, status_list};
+use super::list::{StatusDef, StatusScope, shown_statuses};
 
 /// Measured values by name in lower case. They replace the counters of the same name.
 pub type Gauges = HashMap<String, String>;
@@ -39,7 +39,7 @@ pub fn session_rows(
     wanted: &dyn Fn(usize) -> bool,
 ) -> Vec<(&'static str, String)> {
     let count = |d: &StatusDef| match d.scope {
-        StatusScope::Session => session.get(d.id),
+        StatusScope::Session | StatusScope::Hidden => session.get(d.id),
         StatusScope::Global => totals.get(d.id),
     };
     rows(wanted, |d| text(d, count(d), gauges))
@@ -49,7 +49,7 @@ fn rows(
     wanted: &dyn Fn(usize) -> bool,
     value: impl Fn(&StatusDef) -> String,
 ) -> Vec<(&'static str, String)> {
-    let all = status_list().iter().enumerate().filter(|(at, _)| wanted(*at));
+    let all = shown_statuses().iter().enumerate().filter(|(at, _)| wanted(*at));
     all.map(|(_, d)| (d.name, value(d))).collect()
 }
 

@@ -9,7 +9,7 @@ use selkie_types::{Column, Physical, SqlResult, Value};
 
 use super::{Pseudo, Row, Wanted, text};
 use crate::session::Shared;
-use crate::status::{Gauges, global_rows, session_rows, status_list};
+use crate::status::{Gauges, global_rows, session_rows, shown_statuses};
 use crate::variables::{
     Access, Kind, OptionArgument, Rule, Scope, VarDef, VarValue, ids, moment, registry,
 };
@@ -37,7 +37,7 @@ fn chosen(wanted: Wanted<'_>) -> SqlResult<impl Iterator<Item = &'static VarDef>
 /// Whether a statement asks for the counter at a place of the list.
 fn counters(wanted: Wanted<'_>) -> SqlResult<impl Fn(usize) -> bool> {
     static NAMES: LazyLock<Arc<Column>> =
-        LazyLock::new(|| names(status_list().iter().map(|d| d.name)));
+        LazyLock::new(|| names(shown_statuses().iter().map(|d| d.name)));
     let keep = wanted(&NAMES)?;
     Ok(move |at| keep.as_ref().is_none_or(|keep| keep.get(at)))
 }

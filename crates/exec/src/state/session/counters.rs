@@ -106,6 +106,9 @@ counters! {
     sort_merge_passes = "Sort_merge_passes",
     /// Rows read from tables.
     rows_read = "Rows_read",
+    /// Rows read from tables that answer IN in a change of one table. Compat: they do not count as
+    /// examined.
+    rows_answering = "Rows_answering",
     /// Rows of results in between that were kept as a whole: groups, distinct rows, common tables.
     rows_tmp_read = "Rows_tmp_read",
     /// Rows sent to the client.

@@ -3,7 +3,7 @@
 
 use super::Pseudo;
 use crate::session::Shared;
-use crate::status::status_list;
+use crate::status::shown_statuses;
 use crate::tables::{self, Row, text};
 
 pub(super) fn global(shared: &Shared) -> Vec<Row> {
@@ -31,7 +31,7 @@ fn is_shown(name: &str) -> bool {
 
 /// The rows in the same order, with the names as SHOW STATUS spells them.
 fn named(rows: Vec<Row>) -> Vec<Row> {
-    let names = status_list().iter().map(|def| def.name);
+    let names = shown_statuses().iter().map(|def| def.name);
     let shown = names.zip(rows).filter(|(name, _)| is_shown(name));
     let row = |(name, row): (&str, Row)| {
         let value = row.into_iter().find(|(column, _)| *column == "VARIABLE_VALUE");

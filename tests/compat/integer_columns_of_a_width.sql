@@ -1,0 +1,41 @@
+-- The width of an integer column counts for the column alone, not in expressions.
+CREATE TABLE n (ti TINYINT, t1 TINYINT(1), s2 SMALLINT(2), m4 MEDIUMINT(4), i3 INT(3), i20 INT(20), iu3 INT(3) UNSIGNED, b5 BIGINT(5), bu5 BIGINT(5) UNSIGNED, k INT(3) NOT NULL, KEY (i3));
+INSERT INTO n VALUES (1, 100, 30000, 80000, 123456, 5, 4000000000, 12345678901, 5, 1), (2, -7, 1, 1, 5, 5, 5, 5, 5, 2);
+-- meta
+SELECT * FROM n ORDER BY k;
+-- meta
+SELECT t1 + 1, s2 + 1, m4 + 1, i3 + 1, i20 + 1, iu3 + 1, b5 + 1, i3 - 1, i3 * i3, i3 MOD 5, i3 / 2, i3 + 0.5, i3 * 1.5 FROM n;
+-- meta
+SELECT -t1, -s2, -i3, -b5, ABS(t1), ABS(i3), ABS(i20), ABS(iu3), CEILING(i3), FLOOR(t1), ROUND(i3) FROM n;
+-- meta
+SELECT CONCAT(t1), CONCAT(i3, '-'), CAST(i3 AS CHAR), LEFT(i3, 5), CAST(i3 AS SIGNED), IFNULL(i3, 1), COALESCE(t1, ti), IF(1, i3, t1), CASE WHEN 1 THEN i3 END, NULLIF(i3, 1), GREATEST(t1, 1), LEAST(i3, 1) FROM n;
+-- meta
+SELECT i3 FROM n UNION SELECT t1 FROM n ORDER BY 1;
+-- meta
+SELECT (SELECT i3 FROM n LIMIT 1), (SELECT i3 + 1 FROM n LIMIT 1);
+-- meta
+SELECT LAST_VALUE(i3) OVER (ORDER BY k), SUM(i3) OVER (), SUM(m4) OVER () FROM n;
+-- meta
+SELECT MAX(i3), MIN(t1) FROM n GROUP BY t1;
+CREATE TABLE c AS SELECT CONCAT(t1) a, CONCAT(i3) b, CAST(i3 AS CHAR) d, i3 + 1 e, IFNULL(i3, 1) f, i3 * i3 g, i3, t1, MAX(b5) m, MIN(i3) mm, i3 DIV 1 q, ABS(i3) abs, -i3 neg FROM n GROUP BY i3;
+SHOW CREATE TABLE c;
+SELECT * FROM c;
+CREATE TABLE d AS SELECT i3, t1, MAX(b5) m FROM n;
+SHOW CREATE TABLE d;
+CREATE TABLE e AS SELECT i3 FROM n UNION ALL SELECT k FROM n;
+SHOW CREATE TABLE e;
+CREATE TABLE f AS SELECT CONCAT(i3) c FROM (SELECT i3 FROM n LIMIT 5) x;
+SELECT * FROM f;
+CREATE VIEW v AS SELECT i3, t1, i3 + 1 x, CONCAT(t1) y FROM n;
+SHOW COLUMNS FROM v;
+CREATE TABLE j (a INT(3), b INT(11), KEY (a), KEY (b));
+INSERT INTO j VALUES (1, 2), (2, 3), (3, 3);
+SELECT COUNT(*) FROM j x JOIN j y ON x.a = y.b;
+SELECT a + 1, COUNT(*) FROM j GROUP BY a + 1 HAVING a + 1 > 2;
+-- The length of whole quotients and of negative numbers.
+-- meta
+SELECT 2 DIV 1, 222222222 DIV 1, 2222222222 DIV 1, 123456789.5 DIV 1, 123456789 DIV 0.1, 1 DIV 2.5, ti DIV 1e0, i3 DIV 1.55, i3 DIV '1', '5' DIV 1, (1 + 1) DIV 1, (1 + 1) + 1, (1 + 1) * 5 FROM n;
+-- meta
+SELECT -(11111111), -(111111111), -999999999, -99999999, -(-999999999), -(1 + 1), -LENGTH('a'), ABS(1), ABS(-5), ABS(111111111), ABS(1111111111), ABS(2 = 3), -iu3 FROM n LIMIT 0;
+CREATE TABLE l AS SELECT -999999999 a, -99999999 b, 222222222 DIV 1 c;
+SHOW CREATE TABLE l;

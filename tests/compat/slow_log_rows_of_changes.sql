@@ -1,0 +1,27 @@
+-- Rows that changes of one table examine: lookups for IN are none, and rows that move are read twice.
+CREATE TABLE t1 (a INT);
+INSERT INTO t1 VALUES (1), (2), (3), (4);
+CREATE TABLE t2 (b INT PRIMARY KEY);
+INSERT INTO t2 VALUES (3), (4);
+CREATE TABLE k (a INT, KEY (a));
+INSERT INTO k VALUES (1), (2), (3), (4);
+SET @output = @@GLOBAL.log_output, @slow = @@GLOBAL.slow_query_log;
+SET GLOBAL log_output = 'TABLE', GLOBAL slow_query_log = ON;
+TRUNCATE TABLE mysql.slow_log;
+SET slow_query_log = ON, log_slow_filter = '', long_query_time = 0;
+UPDATE t1 SET a = a + 0 WHERE a IN (SELECT b FROM t2);
+UPDATE t1 SET a = a + 1 WHERE a IN (SELECT b FROM t2);
+UPDATE t1 SET a = a + 1 WHERE a > 2;
+UPDATE k SET a = a + 10 WHERE a > 2;
+UPDATE t2 SET b = b + 10 WHERE b > 3;
+DELETE FROM t1 WHERE a IN (SELECT b FROM t2);
+SELECT 100 IN (SELECT a FROM t1 UNION SELECT a FROM t1);
+SELECT 100 IN (SELECT a FROM t1 UNION ALL SELECT a FROM t1);
+SET long_query_time = DEFAULT, slow_query_log = DEFAULT, log_slow_filter = DEFAULT;
+SELECT rows_examined, sql_text FROM mysql.slow_log WHERE sql_text NOT LIKE 'SET%';
+SET GLOBAL log_output = @output, GLOBAL slow_query_log = @slow;
+FLUSH STATUS;
+UPDATE t1 SET a = a + 1 WHERE a IN (SELECT b FROM t2);
+SHOW SESSION STATUS LIKE 'Rows_read';
+SHOW SESSION STATUS LIKE 'Rows_answer%';
+TRUNCATE TABLE mysql.slow_log;
