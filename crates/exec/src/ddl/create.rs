@@ -18,13 +18,12 @@ use selkie_types::error::catalogue::{
     ER_COLUMNACCESS_DENIED_ERROR, ER_NONUNIQ_TABLE, ER_TABLE_EXISTS_ERROR, ER_TABLE_NOT_LOCKED,
     ER_TABLEACCESS_DENIED_ERROR, ER_VERS_TABLE_MUST_HAVE_COLUMNS, ER_WRONG_OBJECT,
 };
-use selkie_types::{CollationId, Condition, SqlError, SqlResult, SqlType, TypeKind};
+use selkie_types::{CollationId, Condition, SqlError, SqlResult, SqlType, TypeKind, Value};
 
 use super::Ddl;
 use super::change::{create_storage_now, drop_storage_now, is_temporary, with_new_storage};
 use crate::query::log_form::creates_by_text;
 use crate::query::running::{Fill, Running};
-use crate::run::defaults::implicit_default;
 use crate::state::binlog::WITH_TEMPORARY;
 use crate::state::error::from_engine;
 use crate::state::own_transaction::{begin_in, commit_now};
@@ -290,7 +289,7 @@ impl Ddl<'_> {
             // their type as a default.
             let of_union = output.kept && output.table.is_empty() && !output.org_name.is_empty();
             if of_union && !new.nullable && !new.ty.is_text_or_blob() {
-                new.default = DefaultValue::Literal(implicit_default(&new.ty));
+                new.default = DefaultValue::Literal(Value::zero_of(&new.ty));
             }
             return new;
         };
@@ -302,7 +301,7 @@ impl Ddl<'_> {
         }
         new.on_update_now = column.on_update_now;
         new.default = match column.auto_increment {
-            true => DefaultValue::Literal(implicit_default(&column.ty)),
+            true => DefaultValue::Literal(Value::zero_of(&column.ty)),
             false => column.default.clone(),
         };
         new

@@ -9,7 +9,7 @@ use selkie_plan::physical::{InsertValue, OwnValue};
 use selkie_types::{Batch, Column, SqlResult, Value};
 
 use super::Inserter;
-use crate::run::defaults::{default_of_column, implicit_default};
+use crate::run::defaults::default_of_column;
 use crate::state::columns::column_of;
 
 /// Whether a row says DEFAULT.
@@ -143,7 +143,7 @@ impl<'r> Inserter<'r> {
                 // Compat: the automatic value is 0 to triggers, and stays 0 under
                 // NO_AUTO_VALUE_ON_ZERO.
                 true if self.has_before_triggers() && column.auto_increment => {
-                    out.push(&implicit_default(&column.ty));
+                    out.push(&Value::zero_of(&column.ty));
                 }
                 // Compat: triggers see NULL in place of a default that is missing.
                 true if self.has_before_triggers() && self.has_no_default(at) => {
