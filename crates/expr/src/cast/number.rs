@@ -210,7 +210,7 @@ fn texts_to_decimals(
 }
 
 /// The number of a hexadecimal literal in a numeric context: its last eight bytes.
-pub(crate) fn integer_of_hex(bytes: &[u8]) -> u64 {
+pub fn integer_of_hex(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0u64, |n, &b| n << 8 | u64::from(b))
 }
 
