@@ -138,6 +138,8 @@ pub(crate) struct Binder<'a> {
     views: Vec<(Box<str>, Box<str>)>,
     /// Expanded views, kept if the statement may change rows through them.
     kept_views: Option<Vec<view::KeptView>>,
+    /// Values of computed columns of views, over the rows that are inserted through these.
+    computed: view::Meaning,
     /// Schema for unqualified names inside a view; `None` means the session's.
     schema: Option<Box<str>>,
     /// Texts that spans refer to, if not the statement's: those of the views being expanded.
@@ -229,6 +231,7 @@ impl<'a> Binder<'a> {
             visible: Vec::new(),
             views: Vec::new(),
             kept_views: None,
+            computed: view::Meaning::new(),
             schema: None,
             text: Vec::new(),
             assigning: Vec::new(),

@@ -1,6 +1,7 @@
 //! From a statement to its plan: bind, rewrite, build, and choose between variants. The crate's
 //! entry points for queries and DML; statements are bound once and optimized per variant.
 
+mod changing;
 mod dml;
 mod foreign;
 mod portion;
