@@ -138,8 +138,6 @@ pub(crate) struct Binder<'a> {
     views: Vec<(Box<str>, Box<str>)>,
     /// Expanded views, kept if the statement may change rows through them.
     kept_views: Option<Vec<view::KeptView>>,
-    /// Values of computed columns of views, over the rows that are inserted through these.
-    computed: view::Meaning,
     /// Schema for unqualified names inside a view; `None` means the session's.
     schema: Option<Box<str>>,
     /// Texts that spans refer to, if not the statement's: those of the views being expanded.
@@ -164,9 +162,7 @@ pub(crate) struct Binder<'a> {
     derived_in_update: Option<usize>,
     /// In a multi-table DELETE, the tables read besides its targets; else `None`.
     read_again: Option<read_again::ReadAgain>,
-    /// In ON DUPLICATE KEY UPDATE: the first column of the existing row, and the first column of
-    /// the row to insert, which `VALUES(c)` reads.
-    inserted: Option<(ColumnId, ColumnId)>,
+    inserted: insert_target::InsertedRows,
     /// The query whose rows are inserted.
     inserted_query: Option<insert_query::Watched>,
     /// Number of blocks around the left operand of IN, ANY or ALL that is being bound.
@@ -231,7 +227,6 @@ impl<'a> Binder<'a> {
             visible: Vec::new(),
             views: Vec::new(),
             kept_views: None,
-            computed: view::Meaning::new(),
             schema: None,
             text: Vec::new(),
             assigning: Vec::new(),
@@ -244,7 +239,7 @@ impl<'a> Binder<'a> {
             kept_text: KeptText { is_stored: false, collation: settings.literals },
             derived_in_update: None,
             read_again: None,
-            inserted: None,
+            inserted: Default::default(),
             inserted_query: None,
             operand_in: None,
             late_error: None,

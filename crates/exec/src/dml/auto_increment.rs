@@ -495,7 +495,7 @@ impl<'r> AutoIncrement<'r> {
     }
 
     fn as_value(&self, value: u64, row: usize) -> SqlResult<Value> {
-        // Compat: behind the whole numbers of a floating-point column comes a duplicate of the last.
+        // Compat: behind the whole numbers of a floating-point column the last one comes again.
         let is_float = self.ty.physical() == Physical::Double;
         if value > self.max() && !is_float || value == u64::MAX {
             return Err(self.exhausted(value, row));

@@ -158,7 +158,7 @@ impl<'r> RowMaker<'r> {
         Ok(Arc::new(Column::constant(&value, ty.physical(), scale_of(ty), rows)))
     }
 
-    /// What DEFAULT gives column `at` of the only row.
+    /// The value that DEFAULT gives column `at` of the only row.
     pub(super) fn assigned_default(&self, at: usize) -> SqlResult<Arc<Column>> {
         let value = self.explicit_default(at)?;
         let ty = &self.table.columns[at].ty;

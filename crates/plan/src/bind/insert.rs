@@ -446,7 +446,7 @@ impl Binder<'_> {
         let (row, new) = (self.target_row(target)?, self.new_row(&target.table));
         let existing = row.first;
         self.scope().sources.push(row.source.clone());
-        self.inserted = Some((existing, new));
+        self.inserted.places = Some((existing, new));
         // Compat: the error names UPDATE only if the source is a query.
         let clause = match insert.source {
             ast::InsertSource::Query(_) => Clause::Duplicate,
@@ -454,7 +454,7 @@ impl Binder<'_> {
         };
         self.row_table = Some((target.table.clone(), existing));
         let bound = self.assignments(target, existing, &insert.on_duplicate, clause);
-        (self.inserted, self.row_table) = (None, None);
+        (self.inserted.places, self.row_table) = (None, None);
         let bound = bound?;
         let values = bound.iter().filter_map(|(_, value)| value.as_ref());
         self.refuse_other_tables(target, &row, values)?;
@@ -507,7 +507,7 @@ impl Binder<'_> {
     /// `VALUES(column)`: the value that was to be inserted; NULL in other statements.
     pub(super) fn inserted_value(&mut self, name: &ast::ColumnRef) -> SqlResult<Expr> {
         let bare = ast::ColumnRef::bare(name.name.clone());
-        let Some((existing, new)) = self.inserted else {
+        let Some((existing, new)) = self.inserted.places else {
             self.column(name)?;
             return Ok(Expr::null());
         };
@@ -517,7 +517,7 @@ impl Binder<'_> {
         };
         match self.source_column(&source, &bare.name.value) {
             // Compat: the error does not name the column.
-            Some((_, id)) if self.computed.contains_key(&id) => {
+            Some((_, id)) if self.inserted.computed.contains_key(&id) => {
                 Err(SqlError::new(&ER_BAD_FIELD_ERROR, &[&"", &"VALUES() function"]))
             }
             Some((_, id)) => Ok(self.columns.expr(id - existing + new)),

@@ -56,12 +56,22 @@ pub(super) struct InsertTarget {
     loads: bool,
 }
 
+/// The rows of an INSERT, as its expressions see them.
+#[derive(Default)]
+pub(super) struct InsertedRows {
+    /// In ON DUPLICATE KEY UPDATE: the first column of the existing row, and the first column of
+    /// the row to insert, which `VALUES(c)` reads.
+    pub places: Option<(ColumnId, ColumnId)>,
+    /// Values of computed columns of the view, over the rows.
+    pub computed: Meaning,
+}
+
 /// A view with columns that are expressions or belong to other tables. They have values in a row,
 /// but none can be given.
 #[derive(Clone)]
 struct ComputedView {
     info: Arc<TableInfo>,
-    /// Which of the tables below gets the rows.
+    /// Place of the table that gets the rows, among those below the view.
     place: usize,
 }
 
@@ -75,11 +85,11 @@ pub(super) struct TargetRow {
 }
 
 impl InsertTarget {
-    fn of_table(table: Arc<TableInfo>, guard: Option<Arc<Guard>>, loads: bool) -> Self {
+    fn of_table(table: Arc<TableInfo>, guard: Option<Arc<Guard>>, insert: &ast::Insert) -> Self {
         let columns = table.columns.iter().enumerate().filter(|(_, c)| !c.invisible);
         let columns = columns.map(|(at, c)| (c.name.clone(), at)).collect();
         let (schema, name): (_, Box<str>) = (table.schema().into(), table.name().into());
-        let alias = name.clone();
+        let (alias, loads) = (name.clone(), insert.again);
         Self { table, schema, name, columns, view: None, computed: None, guard, alias, loads }
     }
 
@@ -132,7 +142,7 @@ impl Binder<'_> {
         }
         let TableKind::View(view) = &info.kind else {
             self.check_only_target(&info, "INSERT")?;
-            return Ok(InsertTarget::of_table(info, guard, insert.again));
+            return Ok(InsertTarget::of_table(info, guard, insert));
         };
         self.kept_views.get_or_insert_default();
         self.push_scope();
@@ -219,7 +229,7 @@ impl Binder<'_> {
                 _ => {
                     let mut value = self.columns.expr(*id);
                     resolve(&mut value, &meaning);
-                    self.computed.insert(*id, value);
+                    self.inserted.computed.insert(*id, value);
                     *id
                 }
             };
@@ -252,13 +262,32 @@ impl Binder<'_> {
         }
     }
 
+    /// Tells of a computed column of the view that an entry names.
+    pub(super) fn tell_computed(&mut self, written: &ast::Expr, item: &mut super::select::Item) {
+        let ast::ExprKind::Column(name) = &written.kind else { return };
+        if self.inserted.computed.is_empty() || !item.table.is_empty() {
+            return;
+        }
+        let names = self.table_names();
+        let sources = self.scopes.last().map(|s| s.sources.as_slice()).unwrap_or_default();
+        let found = sources.iter().filter(|s| names.is_of(s, name)).find_map(|source| {
+            let (_, id) = self.source_column(source, &name.name.value)?;
+            Some((source, self.name_in_source(source, id)?))
+        });
+        if let Some((source, column)) = found {
+            item.schema = source.schema.clone();
+            item.table = source.name.clone();
+            item.column = column;
+        }
+    }
+
     /// Compat: in RETURNING, columns of the other tables of a join view have their defaults.
     pub(super) fn give_defaults(&mut self, row: &TargetRow) {
         for other in &row.others {
             let columns = self.columns_of_table(*other);
             let table = self.columns.relations[*other].table.clone();
             let defaults: Meaning = columns.zip(&table.columns).map(default_value).collect();
-            self.computed.values_mut().for_each(|value| resolve(value, &defaults));
+            self.inserted.computed.values_mut().for_each(|value| resolve(value, &defaults));
         }
     }
 

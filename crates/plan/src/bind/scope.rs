@@ -227,7 +227,7 @@ impl Binder<'_> {
 
     /// The expression that reads a column of a source.
     pub(super) fn source_expr(&self, source: &Source, id: ColumnId) -> Expr {
-        if let Some(value) = self.computed.get(&id) {
+        if let Some(value) = self.inserted.computed.get(&id) {
             return value.clone();
         }
         let mut expr = self.columns.expr(id);

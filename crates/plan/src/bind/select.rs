@@ -225,25 +225,6 @@ impl Binder<'_> {
         }
     }
 
-    /// Tells of a computed column of the view that an entry names.
-    fn tell_computed(&mut self, written: &ast::Expr, item: &mut Item) {
-        let ast::ExprKind::Column(name) = &written.kind else { return };
-        if self.computed.is_empty() || !item.table.is_empty() {
-            return;
-        }
-        let names = self.table_names();
-        let sources = self.scopes.last().map(|s| s.sources.as_slice()).unwrap_or_default();
-        let found = sources.iter().filter(|s| names.is_of(s, name)).find_map(|source| {
-            let (_, id) = self.source_column(source, &name.name.value)?;
-            Some((source, self.name_in_source(source, id)?))
-        });
-        if let Some((source, column)) = found {
-            item.schema = source.schema.clone();
-            item.table = source.name.clone();
-            item.column = column;
-        }
-    }
-
     fn warn_of_cut(&mut self, item: &ast::SelectItem) {
         let Some(written) = item.cut_alias() else { return };
         let def = match item.column_name(b"").is_some_and(|name| name.is_empty()) {

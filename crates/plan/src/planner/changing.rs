@@ -4,17 +4,24 @@
 
 use selkie_catalog::TableInfo;
 use selkie_expr::{Expr, ExprKind, SubqueryId};
-use selkie_types::stack;
+use selkie_types::{SqlResult, stack};
 
 use super::Draft;
 use crate::logical::Logical;
 
 impl Draft {
+    /// Prepares the expressions over the rows of `table` that the statement changes.
+    pub(super) fn settle_rows(&mut self, table: &TableInfo) -> SqlResult<()> {
+        self.row_exprs.refuse_ranks()?;
+        self.read_changes(table);
+        Ok(())
+    }
+
     /// Lets the subqueries of RETURNING and ON DUPLICATE KEY UPDATE run for every row if they read
     /// `table`, which the statement changes.
     ///
     /// Compat: one that depends on no row runs once.
-    pub(super) fn read_changes(&mut self, table: &TableInfo) {
+    fn read_changes(&mut self, table: &TableInfo) {
         if self.subqueries.is_empty() {
             return;
         }
