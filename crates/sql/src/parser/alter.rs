@@ -302,7 +302,9 @@ impl Parser<'_> {
             return Ok(AlterAction::DropDefault { if_exists, column });
         }
         self.expect_all(&[Kw::SET, Kw::DEFAULT])?;
-        Ok(AlterAction::SetDefault { if_exists, column, default: self.default_expr()?.into() })
+        let default = self.default_expr()?;
+        self.refuse_variables(&default, "DEFAULT", &column)?;
+        Ok(AlterAction::SetDefault { if_exists, column, default: default.into() })
     }
 
     fn alter_rename(&mut self) -> PResult<AlterAction> {

@@ -43,7 +43,9 @@ impl Parser<'_> {
             }
             Kw::DEFAULT => {
                 self.next();
-                c.default = Some(self.default_expr()?);
+                let default = self.default_expr()?;
+                self.refuse_variables(&default, "DEFAULT", &c.name)?;
+                c.default = Some(default);
             }
             Kw::ON => {
                 self.next();
@@ -189,6 +191,7 @@ impl Parser<'_> {
             return Ok(());
         }
         let expr = self.parens(Self::expr)?;
+        self.refuse_variables(&expr, "GENERATED ALWAYS AS", &c.name)?;
         let kind = self.eat_any(&[Kw::VIRTUAL, Kw::PERSISTENT, Kw::STORED]);
         let stored = matches!(kind, Some(Kw::PERSISTENT | Kw::STORED));
         c.generated = Some(Generated::Expr { expr, stored }.into());
@@ -207,6 +210,7 @@ impl Parser<'_> {
         }
         self.expect(Kw::CHECK)?;
         let expr = self.parens(Self::expr)?;
+        self.refuse_variables(&expr, "CHECK", &c.name)?;
         c.check = Some(CheckDef { name: None, if_not_exists: false, expr }.into());
         Ok(())
     }
