@@ -260,7 +260,7 @@ fn widest(ty: &mut selkie_types::SqlType) {
         _ if ty.is_integer() => SqlType::bigint(),
         TypeKind::Decimal => SqlType::new(TypeKind::Decimal, DIGITS, 38),
         TypeKind::Double => SqlType { length: 23, ..SqlType::double() },
-        TypeKind::VarChar | TypeKind::Char => {
+        TypeKind::VarChar | TypeKind::Char | TypeKind::MediumText => {
             SqlType { collation, ..SqlType::new(TypeKind::LongText, TEXT, 0) }
         }
         _ => return,
