@@ -441,7 +441,7 @@ fn stored_type(output: &OutputColumn) -> SqlType {
         TypeKind::Decimal if output.ty.length > 65 => SqlType { length: 65, ..output.ty.clone() },
         // A user variable is announced with less.
         TypeKind::LongText => SqlType { length: u32::MAX, ..output.ty.clone() },
-        TypeKind::Char if computed && !output.kept => {
+        TypeKind::Char if computed && !output.kept && output.ty.length > 0 => {
             SqlType { kind: TypeKind::VarChar, ..output.ty.clone() }
         }
         _ => output.ty.clone(),
