@@ -302,9 +302,8 @@ impl Parser<'_> {
             return Ok(AlterAction::DropDefault { if_exists, column });
         }
         self.expect_all(&[Kw::SET, Kw::DEFAULT])?;
-        let default = self.default_expr()?;
-        self.refuse_variables(&default, "DEFAULT", &column)?;
-        Ok(AlterAction::SetDefault { if_exists, column, default: default.into() })
+        let default = self.default_of(&column)?.into();
+        Ok(AlterAction::SetDefault { if_exists, column, default })
     }
 
     fn alter_rename(&mut self) -> PResult<AlterAction> {

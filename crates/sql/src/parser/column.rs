@@ -43,9 +43,7 @@ impl Parser<'_> {
             }
             Kw::DEFAULT => {
                 self.next();
-                let default = self.default_expr()?;
-                self.refuse_variables(&default, "DEFAULT", &c.name)?;
-                c.default = Some(default);
+                c.default = Some(self.default_of(&c.name)?);
             }
             Kw::ON => {
                 self.next();
@@ -137,6 +135,13 @@ impl Parser<'_> {
         c.data_type.charset = charset.or(c.data_type.charset.take());
         c.data_type.binary |= binary;
         Ok(())
+    }
+
+    /// The default of a column of this name.
+    pub(super) fn default_of(&mut self, column: &Ident) -> PResult<Expr> {
+        let default = self.default_expr()?;
+        self.refuse_variables(&default, "DEFAULT", column)?;
+        Ok(default)
     }
 
     /// A default: an operand with a sign, or any expression in parentheses. A COLLATE after it
