@@ -11,8 +11,8 @@ use selkie_plan::define::{
 use selkie_plan::physical::{OutputColumn, Plan};
 use selkie_plan::{shown_functions, shown_parameters};
 use selkie_sql::ast::{
-    ColumnRef, CreateSelect, CreateSource, CreateTable, Ident, Insert, InsertSource, OnDuplicate,
-    Query, Statement, TableElement, TableName,
+    ColumnRef, CreateSelect, CreateSource, CreateTable, Ident, Insert, InsertOrigin, InsertSource,
+    OnDuplicate, Query, Statement, TableElement, TableName,
 };
 use selkie_types::error::catalogue::{
     ER_COLUMNACCESS_DENIED_ERROR, ER_NONUNIQ_TABLE, ER_TABLE_EXISTS_ERROR, ER_TABLE_NOT_LOCKED,
@@ -390,7 +390,7 @@ impl Ddl<'_> {
             table: name,
             partitions: Vec::new(),
             columns: Some(columns),
-            again: false,
+            origin: InsertOrigin::Create,
             source: InsertSource::Query(Box::new(select.query.clone())),
             on_duplicate: Vec::new(),
             returning: Vec::new(),

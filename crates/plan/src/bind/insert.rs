@@ -10,7 +10,7 @@ use selkie_types::error::catalogue::*;
 use selkie_types::{Privileges, SqlError, SqlResult, SqlType, pace, stack};
 
 use super::from::listed_parts;
-use super::insert_target::{BoundView, InsertTarget, not_insertable};
+use super::insert_target::{BoundView, InsertTarget, loads, not_insertable};
 use super::row_number::RowNumbers;
 use super::scope::{Clause, Source};
 use super::system_time::refuse_parts_of_history;
@@ -105,7 +105,9 @@ impl Binder<'_> {
             self.row_rules(&table, &|at| all || targets.contains(&at) || returned(at))?;
         rules.is_given_period = targets.iter().any(|at| self.gives_bound(&table, *at));
         rules.bounds.retain(|at| !targets.contains(at) || !self.gives_bound(&table, *at));
-        rules.lenient = !is_listed(insert) && !matches!(insert.source, ast::InsertSource::Set(_));
+        let is_set = matches!(insert.source, ast::InsertSource::Set(_));
+        let creates = insert.origin == ast::InsertOrigin::Create;
+        rules.lenient = creates || !is_listed(insert) && !is_set;
         let mode = match (insert.replace, insert.ignore) {
             (true, _) => InsertMode::Replace,
             (false, true) => InsertMode::Ignore,
@@ -163,7 +165,7 @@ impl Binder<'_> {
         let mut targets = Vec::with_capacity(names.len());
         for (number, name) in names.iter().enumerate() {
             let at = self.insert_position(target, name, target.clause(Clause::Into))?;
-            if !insert.again && targets.contains(&at) {
+            if !loads(insert) && targets.contains(&at) {
                 let twice = names[..number].iter().any(|n| n.name.is(&name.name.value));
                 return Err(match twice {
                     true => {

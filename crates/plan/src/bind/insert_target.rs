@@ -89,7 +89,7 @@ impl InsertTarget {
         let columns = table.columns.iter().enumerate().filter(|(_, c)| !c.invisible);
         let columns = columns.map(|(at, c)| (c.name.clone(), at)).collect();
         let (schema, name): (_, Box<str>) = (table.schema().into(), table.name().into());
-        let (alias, loads) = (name.clone(), insert.again);
+        let (alias, loads) = (name.clone(), loads(insert));
         Self { table, schema, name, columns, view: None, computed: None, guard, alias, loads }
     }
 
@@ -187,7 +187,7 @@ impl Binder<'_> {
             computed,
             guard,
             alias: (*self.columns.relations[relation].alias).into(),
-            loads: insert.again,
+            loads: loads(insert),
         })
     }
 
@@ -322,7 +322,7 @@ impl Binder<'_> {
         let mut found: Option<RelationId> = None;
         for column in names {
             let Some(at) = position(self.table_names(), view, column) else {
-                let clause = if insert.again { Clause::Fields } else { Clause::Into };
+                let clause = if loads(insert) { Clause::Fields } else { Clause::Into };
                 return Err(SqlError::unknown_column(column, clause.name()));
             };
             match (origin(at), found) {
@@ -332,7 +332,7 @@ impl Binder<'_> {
                     return Err(multiple_tables(schema, name));
                 }
                 // Compat: LOAD DATA answers like UPDATE.
-                _ if insert.again => return Err(not_updatable(column)),
+                _ if loads(insert) => return Err(not_updatable(column)),
                 _ => return Err(not_insertable(name)),
             }
         }
@@ -392,6 +392,11 @@ fn default_value((id, column): (ColumnId, &ColumnInfo)) -> (ColumnId, Expr) {
         _ => Value::zero_of(&column.ty),
     };
     (id, Expr::literal(value, column.ty.clone()))
+}
+
+/// Whether LOAD DATA gives the rows.
+pub(super) fn loads(insert: &ast::Insert) -> bool {
+    insert.origin == ast::InsertOrigin::Load
 }
 
 /// Privileges that the target of an INSERT needs.
