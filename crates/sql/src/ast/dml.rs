@@ -36,7 +36,7 @@ pub struct Insert {
 pub enum InsertOrigin {
     /// INSERT or REPLACE itself.
     Insert,
-    /// LOAD DATA. The list may name a column twice: the column takes its values one after the other.
+    /// LOAD DATA. The list may name a column twice: it takes its values one after the other.
     Load,
     /// CREATE TABLE .. SELECT.
     Create,
