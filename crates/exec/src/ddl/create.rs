@@ -18,7 +18,9 @@ use selkie_types::error::catalogue::{
     ER_COLUMNACCESS_DENIED_ERROR, ER_NONUNIQ_TABLE, ER_TABLE_EXISTS_ERROR, ER_TABLE_NOT_LOCKED,
     ER_TABLEACCESS_DENIED_ERROR, ER_VERS_TABLE_MUST_HAVE_COLUMNS, ER_WRONG_OBJECT,
 };
-use selkie_types::{CollationId, Condition, SqlError, SqlResult, SqlType, TypeKind, Value};
+use selkie_types::{
+    CollationId, Condition, JsonRole, SqlError, SqlResult, SqlType, TypeKind, Value,
+};
 
 use super::Ddl;
 use super::change::{create_storage_now, drop_storage_now, is_temporary, with_new_storage};
@@ -427,6 +429,7 @@ impl Ddl<'_> {
 /// Type of a column created for a query's column; a result without a type becomes BINARY(0).
 fn stored_type(output: &OutputColumn) -> SqlType {
     let computed = output.org_table.is_empty();
+    let is_json = output.ty.json == JsonRole::Document;
     match output.ty.kind {
         TypeKind::Null => {
             let mut out = SqlType::new(TypeKind::Char, 0, 0);
@@ -434,14 +437,14 @@ fn stored_type(output: &OutputColumn) -> SqlType {
             out
         }
         // Compat: an empty string becomes CHAR, any other expression of type CHAR becomes VARCHAR.
-        TypeKind::VarChar if computed && output.ty.length == 0 && !output.nullable => {
+        TypeKind::VarChar if computed && output.ty.length == 0 && !is_json => {
             SqlType { kind: TypeKind::Char, ..output.ty.clone() }
         }
         // The DECIMAL of a user variable has more digits than a column may have.
         TypeKind::Decimal if output.ty.length > 65 => SqlType { length: 65, ..output.ty.clone() },
         // A user variable is announced with less.
         TypeKind::LongText => SqlType { length: u32::MAX, ..output.ty.clone() },
-        TypeKind::Char if computed && !output.kept && output.ty.length > 0 => {
+        TypeKind::Char if computed && !output.kept => {
             SqlType { kind: TypeKind::VarChar, ..output.ty.clone() }
         }
         _ => output.ty.clone(),

@@ -3,7 +3,7 @@
 
 use selkie_meter::{demand, tick};
 use selkie_types::error::catalogue::ER_INVALID_CHARACTER_STRING;
-use selkie_types::{Charset, CollationId, Column, SqlResult, SqlType, TypeKind, Value};
+use selkie_types::{Charset, CollationId, Column, SqlResult, Value};
 
 use crate::cast;
 use crate::expr::{CallOption, Expr};
@@ -284,15 +284,6 @@ fn known_count(b: &Binding<'_>, at: usize) -> Option<u64> {
     }
 }
 
-/// The type of a text with a given number of characters. Compat: the empty one is a CHAR.
-fn made_type(b: &Binding<'_>, length: u64) -> SqlType {
-    let ty = b.string_type(length);
-    match length {
-        0 => SqlType { kind: TypeKind::Char, ..ty },
-        _ => ty,
-    }
-}
-
 fn bind_repeat(mut b: Binding<'_>) -> SqlResult<Expr> {
     b.subject(0);
     b.int(1);
@@ -300,7 +291,7 @@ fn bind_repeat(mut b: Binding<'_>) -> SqlResult<Expr> {
         Some(n) => u64::from(b.args[0].ty.length).saturating_mul(n),
         None => b.types.max_allowed_packet,
     };
-    let ty = made_type(&b, length);
+    let ty = b.string_type(length);
     b.maybe(ty, |frame| {
         let (texts, counts) = (frame.bytes(0), frame.view::<i64>(1));
         write_rows(frame, |row, out| {
@@ -347,7 +338,7 @@ fn pad(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
     b.unify(0..2, false)?;
     b.int(2);
     let length = known_count(&b, 2).unwrap_or(b.types.max_allowed_packet);
-    let ty = made_type(&b, length);
+    let ty = b.string_type(length);
     b.maybe(ty, kernel)
 }
 
