@@ -237,6 +237,23 @@ pub fn next_in_series(least: u64, step: u64, offset: u64) -> u64 {
     if next <= before { u64::MAX } else { next }
 }
 
+/// The largest whole number up to which a double has all of them.
+const MAX_WHOLE: f64 = (1_u64 << 53) as f64;
+
+/// The number that a value of an AUTO_INCREMENT column takes from the counter: values after it are
+/// generated next. `None` if it takes none.
+///
+/// Compat: a fraction counts as the whole number next to it, a half as the even one, and what is
+/// beyond the whole numbers of a double does not count.
+pub fn automatic_number(value: &Value) -> Option<u64> {
+    match value {
+        Value::Int(v) => u64::try_from(*v).ok(),
+        Value::UInt(v) => Some(*v),
+        Value::Double(v) if (0.0..=MAX_WHOLE).contains(v) => Some(v.round_ties_even() as u64),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{PeriodKey, next_in_series, prefix_end};

@@ -60,7 +60,7 @@ pub use inspect::{
     LockStrength, LockWaitInfo, TransactionInfo, TransactionPhase,
 };
 pub use kept::{Keepable, Kept, KeptSlot};
-pub use keys::{IndexCodec, PeriodKey, next_in_series, prefix_end};
+pub use keys::{IndexCodec, PeriodKey, automatic_number, next_in_series, prefix_end};
 pub use moment::Moment;
 pub use named::NamedEngine;
 pub use personality::{

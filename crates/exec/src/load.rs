@@ -192,7 +192,7 @@ fn as_insert(load: &ast::LoadData, fields: &[Target]) -> ast::Statement {
         table: load.table.clone(),
         partitions: load.partitions.clone(),
         columns: Some(columns),
-        again: true,
+        origin: ast::InsertOrigin::Load,
         source: ast::InsertSource::Values(vec![row]),
         on_duplicate: Vec::new(),
         returning: Vec::new(),

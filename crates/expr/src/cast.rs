@@ -25,7 +25,7 @@ pub(crate) use extreme::compare_as_numbers;
 pub use extreme::is_extreme_of_texts;
 pub use fixed_binary::to_fixed_binary;
 pub(crate) use fixed_binary::{to_its_bytes, to_its_text};
-pub(crate) use number::integer_of_hex;
+pub use number::integer_of_hex;
 pub(crate) use temporal::{DateRule, datetime_of_time, fsp_of, incorrect, lenient, settled};
 pub use temporal::{fraction_digits, literal_temporal};
 pub use text::text_length;

@@ -87,6 +87,7 @@ pub struct EvalContext<'a> {
     counted: RefCell<HashMap<usize, u64>>,
     strict_arithmetic: Cell<bool>,
     refuses_zero_dates: Cell<bool>,
+    quiet: Cell<bool>,
 }
 
 /// State that an evaluation changes, saved so that [`EvalContext::undo`] can restore it before a
@@ -127,6 +128,7 @@ impl<'a> EvalContext<'a> {
             seeded: RefCell::default(),
             counted: RefCell::default(),
             strict_arithmetic: Cell::new(false),
+            quiet: Cell::new(false),
             refuses_zero_dates: Cell::new(false),
         }
     }
@@ -196,6 +198,27 @@ impl<'a> EvalContext<'a> {
     /// mode), or warnings.
     pub fn set_strict_arithmetic(&self, strict: bool) {
         self.strict_arithmetic.set(strict);
+    }
+
+    /// Evaluates something in which texts of columns that are no numbers raise nothing.
+    pub fn quietly<R>(&self, evaluate: impl FnOnce() -> R) -> R {
+        let before = self.quiet.replace(true);
+        let result = evaluate();
+        self.quiet.set(before);
+        result
+    }
+
+    /// Evaluates a part of that which has its warnings.
+    pub fn aloud<R>(&self, evaluate: impl FnOnce() -> R) -> R {
+        let before = self.quiet.replace(false);
+        let result = evaluate();
+        self.quiet.set(before);
+        result
+    }
+
+    /// Whether texts of columns that are no numbers raise nothing.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet.get()
     }
 
     /// Number of conditions so far.

@@ -132,14 +132,9 @@ impl Shape {
 
     /// The AUTO_INCREMENT value of a row.
     pub(crate) fn auto_value(&self, row: &[u8]) -> EngineResult<u64> {
-        use selkie_types::Value;
         let Some(column) = self.def.auto_increment else { return Ok(0) };
-        Ok(match self.def.layout.value(row, column)? {
-            Value::Int(v) => u64::try_from(v).unwrap_or(0),
-            Value::UInt(v) => v,
-            Value::Double(v) => v as u64,
-            _ => 0,
-        })
+        let value = self.def.layout.value(row, column)?;
+        Ok(selkie_engine::automatic_number(&value).unwrap_or(0))
     }
 }
 

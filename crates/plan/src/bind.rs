@@ -163,9 +163,7 @@ pub(crate) struct Binder<'a> {
     derived_in_update: Option<usize>,
     /// In a multi-table DELETE, the tables read besides its targets; else `None`.
     read_again: Option<read_again::ReadAgain>,
-    /// In ON DUPLICATE KEY UPDATE: the first column of the existing row, and the first column of
-    /// the row to insert, which `VALUES(c)` reads.
-    inserted: Option<(ColumnId, ColumnId)>,
+    inserted: insert_target::InsertedRows,
     /// The query whose rows are inserted.
     inserted_query: Option<insert_query::Watched>,
     /// Number of blocks around the left operand of IN, ANY or ALL that is being bound.
@@ -244,7 +242,7 @@ impl<'a> Binder<'a> {
             kept_text: KeptText { is_stored: false, collation: settings.literals },
             derived_in_update: None,
             read_again: None,
-            inserted: None,
+            inserted: Default::default(),
             inserted_query: None,
             operand_in: None,
             late_error: None,

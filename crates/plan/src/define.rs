@@ -39,6 +39,7 @@ pub use partition::{
     define_partition_change, is_partition_change,
 };
 
+pub use expressions::check_column_parts;
 pub(crate) use types::column_type;
 pub use types::{column_of_variable, variable_type};
 pub use view::{ViewColumn, ViewSession, check_view_query, define_view};

@@ -1,6 +1,7 @@
 //! From a statement to its plan: bind, rewrite, build, and choose between variants. The crate's
 //! entry points for queries and DML; statements are bound once and optimized per variant.
 
+mod changing;
 mod dml;
 mod foreign;
 mod portion;
@@ -339,7 +340,7 @@ fn widest(ty: &mut selkie_types::SqlType) {
         _ if ty.is_integer() => SqlType::bigint(),
         TypeKind::Decimal => SqlType::new(TypeKind::Decimal, DIGITS, 38),
         TypeKind::Double => SqlType { length: 23, ..SqlType::double() },
-        TypeKind::VarChar | TypeKind::Char => {
+        TypeKind::VarChar | TypeKind::Char | TypeKind::MediumText => {
             SqlType { collation, ..SqlType::new(TypeKind::LongText, TEXT, 0) }
         }
         _ => return,

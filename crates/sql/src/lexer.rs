@@ -23,6 +23,8 @@ pub(crate) struct Modes {
     pub(crate) ignore_space: bool,
     /// MINUS is EXCEPT.
     pub(crate) oracle: bool,
+    /// Names may be in brackets.
+    pub(crate) mssql: bool,
 }
 
 impl Modes {
@@ -32,6 +34,7 @@ impl Modes {
             no_backslash_escapes: mode.contains(SqlMode::NO_BACKSLASH_ESCAPES),
             ignore_space: mode.contains(SqlMode::IGNORE_SPACE),
             oracle: mode.contains(SqlMode::ORACLE),
+            mssql: mode.contains(SqlMode::MSSQL),
         }
     }
 }
@@ -99,6 +102,7 @@ impl<'a> Lexer<'a> {
             b'"' if self.modes.ansi_quotes => self.quoted(b'"', false, T::Quoted),
             b'"' => self.quoted(b'"', !self.modes.no_backslash_escapes, T::Str),
             b'`' => self.quoted(b'`', false, T::Quoted),
+            b'[' if self.modes.mssql => self.quoted(b']', false, T::Quoted),
             b'@' => self.at_sign(),
             b'.' if self.byte(1) == b'.' => {
                 self.pos += 2;

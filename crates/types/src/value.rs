@@ -2,7 +2,7 @@
 //!
 //! The executor works on [`crate::Column`]s; a `Value` is for places that have a single value.
 
-use crate::{Date, DateTime, Decimal, Physical, Time};
+use crate::{Date, DateTime, Decimal, Physical, SqlType, Time, TypeKind};
 
 /// A SQL value by physical kind. The [`crate::SqlType`] beside it gives the meaning: charset,
 /// fraction digits, enum members.
@@ -33,6 +33,25 @@ impl Value {
     /// A byte string value.
     pub fn bytes(bytes: impl AsRef<[u8]>) -> Self {
         Self::Bytes(bytes.as_ref().into())
+    }
+
+    /// The zero of a type: the value of a NOT NULL column without DEFAULT in non-strict mode.
+    pub fn zero_of(ty: &SqlType) -> Self {
+        match ty.physical() {
+            Physical::Int => Self::Int(0),
+            Physical::UInt => Self::UInt(u64::from(ty.kind == TypeKind::Enum)),
+            Physical::Double => Self::Double(0.0),
+            Physical::Decimal => Self::Decimal(Decimal::from_i128(0, ty.decimals)),
+            Physical::Date => Self::Date(Date::ZERO),
+            Physical::Time => Self::Time(Time::ZERO),
+            Physical::DateTime => Self::DateTime(DateTime::ZERO),
+            Physical::Bytes if ty.kind == TypeKind::Char && ty.collation.is_binary() => {
+                Self::bytes(vec![0; ty.length as usize])
+            }
+            Physical::Bytes => {
+                Self::bytes(vec![0; ty.fixed_binary().map_or(0, |kind| kind.width())])
+            }
+        }
     }
 
     /// Whether this is NULL.

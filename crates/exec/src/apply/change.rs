@@ -16,7 +16,7 @@ use super::find::Finder;
 use super::shape::{Prepared, Side};
 use super::{Rules, convert};
 use crate::dml::RowChanger;
-use crate::run::defaults::{default_of_column, implicit_default};
+use crate::run::defaults::default_of_column;
 use crate::run::{Env, sequence};
 use crate::state::columns::column_of;
 use crate::state::error::corrupt;
@@ -49,7 +49,7 @@ impl<'r> Changes<'r> {
             let value = default_of_column(env.eval, column).filter(|_| !info.is_computed(at));
             value.unwrap_or_else(|| match column.nullable {
                 true => Value::Null,
-                false => implicit_default(&column.ty),
+                false => Value::zero_of(&column.ty),
             })
         };
         let values: Vec<Value> = info.columns.iter().enumerate().map(default).collect();

@@ -20,7 +20,7 @@ use crate::dml::{check_error, duplicate_error, is_false};
 use crate::op::{put_key, sorted};
 use crate::query::execution::Scope;
 use crate::query::keep_conditions;
-use crate::run::defaults::{default_of_column, empty_value, implicit_default};
+use crate::run::defaults::{default_of_column, empty_value};
 use crate::run::history::{self, bound};
 use crate::run::sequence::SequencesOnly;
 use crate::state::columns::{column_of, scale_of};
@@ -379,7 +379,7 @@ impl Copy<'_> {
             }
             ColumnSource::Default => {
                 let value = default_of_column(self.eval, column);
-                let value = value.unwrap_or_else(|| implicit_default(&column.ty));
+                let value = value.unwrap_or_else(|| Value::zero_of(&column.ty));
                 let (physical, scale) = (column.ty.physical(), scale_of(&column.ty));
                 Ok(Arc::new(Column::constant(&value, physical, scale, rows.len())))
             }

@@ -11,20 +11,21 @@ use selkie_plan::define::{
 use selkie_plan::physical::{OutputColumn, Plan};
 use selkie_plan::{shown_functions, shown_parameters};
 use selkie_sql::ast::{
-    ColumnRef, CreateSelect, CreateSource, CreateTable, Ident, Insert, InsertSource, OnDuplicate,
-    Query, Statement, TableElement, TableName,
+    ColumnRef, CreateSelect, CreateSource, CreateTable, Ident, Insert, InsertOrigin, InsertSource,
+    OnDuplicate, Query, Statement, TableElement, TableName,
 };
 use selkie_types::error::catalogue::{
     ER_COLUMNACCESS_DENIED_ERROR, ER_NONUNIQ_TABLE, ER_TABLE_EXISTS_ERROR, ER_TABLE_NOT_LOCKED,
     ER_TABLEACCESS_DENIED_ERROR, ER_VERS_TABLE_MUST_HAVE_COLUMNS, ER_WRONG_OBJECT,
 };
-use selkie_types::{CollationId, Condition, SqlError, SqlResult, SqlType, TypeKind};
+use selkie_types::{
+    CollationId, Condition, JsonRole, SqlError, SqlResult, SqlType, TypeKind, Value,
+};
 
 use super::Ddl;
 use super::change::{create_storage_now, drop_storage_now, is_temporary, with_new_storage};
 use crate::query::log_form::creates_by_text;
 use crate::query::running::{Fill, Running};
-use crate::run::defaults::implicit_default;
 use crate::state::binlog::WITH_TEMPORARY;
 use crate::state::error::from_engine;
 use crate::state::own_transaction::{begin_in, commit_now};
@@ -290,7 +291,7 @@ impl Ddl<'_> {
             // their type as a default.
             let of_union = output.kept && output.table.is_empty() && !output.org_name.is_empty();
             if of_union && !new.nullable && !new.ty.is_text_or_blob() {
-                new.default = DefaultValue::Literal(implicit_default(&new.ty));
+                new.default = DefaultValue::Literal(Value::zero_of(&new.ty));
             }
             return new;
         };
@@ -302,7 +303,7 @@ impl Ddl<'_> {
         }
         new.on_update_now = column.on_update_now;
         new.default = match column.auto_increment {
-            true => DefaultValue::Literal(implicit_default(&column.ty)),
+            true => DefaultValue::Literal(Value::zero_of(&column.ty)),
             false => column.default.clone(),
         };
         new
@@ -391,7 +392,7 @@ impl Ddl<'_> {
             table: name,
             partitions: Vec::new(),
             columns: Some(columns),
-            again: false,
+            origin: InsertOrigin::Create,
             source: InsertSource::Query(Box::new(select.query.clone())),
             on_duplicate: Vec::new(),
             returning: Vec::new(),
@@ -428,6 +429,7 @@ impl Ddl<'_> {
 /// Type of a column created for a query's column; a result without a type becomes BINARY(0).
 fn stored_type(output: &OutputColumn) -> SqlType {
     let computed = output.org_table.is_empty();
+    let is_json = output.ty.json == JsonRole::Document;
     match output.ty.kind {
         TypeKind::Null => {
             let mut out = SqlType::new(TypeKind::Char, 0, 0);
@@ -435,7 +437,7 @@ fn stored_type(output: &OutputColumn) -> SqlType {
             out
         }
         // Compat: an empty string becomes CHAR, any other expression of type CHAR becomes VARCHAR.
-        TypeKind::VarChar if computed && output.ty.length == 0 && !output.nullable => {
+        TypeKind::VarChar if computed && output.ty.length == 0 && !is_json => {
             SqlType { kind: TypeKind::Char, ..output.ty.clone() }
         }
         // The DECIMAL of a user variable has more digits than a column may have.

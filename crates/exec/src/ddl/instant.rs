@@ -7,10 +7,10 @@ use selkie_catalog::TableInfo;
 use selkie_engine::TableDef;
 use selkie_expr::EvalContext;
 use selkie_plan::define::{AddedIndexes, AlterPlan, ColumnSource};
-use selkie_types::{RowSource, SqlResult};
+use selkie_types::{RowSource, SqlResult, Value};
 
 use super::Ddl;
-use crate::run::defaults::{default_of_column, implicit_default};
+use crate::run::defaults::default_of_column;
 
 impl Ddl<'_> {
     /// Puts the layout of the stored rows into the new definition, if the change is one that keeps
@@ -44,7 +44,7 @@ impl Ddl<'_> {
             ColumnSource::Old(at) => RowSource::Stored(*at),
             ColumnSource::Default => {
                 let value = default_of_column(&eval, column);
-                RowSource::Constant(value.unwrap_or_else(|| implicit_default(&column.ty)))
+                RowSource::Constant(value.unwrap_or_else(|| Value::zero_of(&column.ty)))
             }
         };
         table.columns.iter().zip(sources).map(source).collect()

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use selkie_catalog::TableInfo;
-use selkie_engine::{Bound, IndexDef, RowSet, Scan, TableDef, next_in_series};
+use selkie_engine::{Bound, IndexDef, RowSet, Scan, TableDef, automatic_number, next_in_series};
 use selkie_types::error::catalogue::ER_AUTOINC_READ_FAILED;
 use selkie_types::{Column, Physical, SqlError, SqlMode, SqlResult, SqlType, TypeKind, Value};
 
@@ -277,7 +277,8 @@ impl<'r> AutoIncrement<'r> {
         match column.value(row) {
             Value::Null => true,
             Value::Int(0) | Value::UInt(0) => !self.zero_is_value,
-            Value::Double(v) => v == 0.0 && !self.zero_is_value,
+            // Compat: a fraction counts as the whole number next to it, a half as the even one.
+            Value::Double(v) => v.round_ties_even() == 0.0 && !self.zero_is_value,
             _ => false,
         }
     }
@@ -286,7 +287,7 @@ impl<'r> AutoIncrement<'r> {
     /// give. Unknown, and so false, where values count within groups.
     pub(super) fn has_room(&self, column: &Column) -> bool {
         let counter = self.open.handle.table.statistics().auto_increment.unwrap_or(0);
-        let given = (0..column.len()).filter_map(|row| positive(&column.value(row)));
+        let given = (0..column.len()).filter_map(|row| automatic_number(&column.value(row)));
         let highest = given.fold(counter.max(self.reserved.end), u64::max);
         let (step, offset) = self.series();
         let most = step.saturating_mul(column.len() as u64).saturating_add(offset);
@@ -338,7 +339,7 @@ impl<'r> AutoIncrement<'r> {
             };
             self.reserved.left = self.reserved.left.saturating_sub(rows.contains(&row).into());
             if rows.contains(&row) && row >= rows.start + wanted {
-                self.explicit = positive(&value).or(self.explicit);
+                self.explicit = told(&value).or(self.explicit);
                 self.reserved.before_explicit = self.reserved.next;
                 self.pass(&value);
             }
@@ -362,7 +363,7 @@ impl<'r> AutoIncrement<'r> {
         before: Option<u64>,
     ) {
         let Some(before) = before else { return };
-        let after = |row| positive(&column.value(row)).unwrap_or(0).saturating_add(1);
+        let after = |row| automatic_number(&column.value(row)).unwrap_or(0).saturating_add(1);
         let stored = stored.map(after).fold(before, u64::max);
         let passed = failed.map(after).fold(0, u64::max);
         if self.group.is_none() && passed > stored {
@@ -388,7 +389,7 @@ impl<'r> AutoIncrement<'r> {
 
     /// Values up to one that was given are not generated any more.
     fn pass(&mut self, given: &Value) {
-        self.pass_number(positive(given).unwrap_or(0));
+        self.pass_number(automatic_number(given).unwrap_or(0));
     }
 
     fn pass_number(&mut self, given: u64) {
@@ -479,7 +480,7 @@ impl<'r> AutoIncrement<'r> {
             return Ok(0);
         }
         let value = table.def().layout.value(set.rows.get(0), self.column);
-        value.map(|value| positive(&value).unwrap_or(0)).map_err(|e| error(e.into()))
+        value.map(|value| automatic_number(&value).unwrap_or(0)).map_err(|e| error(e.into()))
     }
 
     /// The highest value of the column's type.
@@ -494,12 +495,14 @@ impl<'r> AutoIncrement<'r> {
     }
 
     fn as_value(&self, value: u64, row: usize) -> SqlResult<Value> {
-        if value > self.max() || value == u64::MAX {
+        // Compat: behind the whole numbers of a floating-point column the last one comes again.
+        let is_float = self.ty.physical() == Physical::Double;
+        if value > self.max() && !is_float || value == u64::MAX {
             return Err(self.exhausted(value, row));
         }
         Ok(match self.ty.physical() {
             Physical::UInt => Value::UInt(value),
-            Physical::Double => Value::Double(value as f64),
+            Physical::Double => Value::Double(value.min(self.max()) as f64),
             _ => Value::Int(value as i64),
         })
     }
@@ -517,11 +520,13 @@ impl<'r> AutoIncrement<'r> {
     }
 }
 
-fn positive(value: &Value) -> Option<u64> {
+/// The number that tells of a given value; of a negative one it is that of its bits.
+pub(super) fn told(value: &Value) -> Option<u64> {
     match value {
-        Value::Int(v) => u64::try_from(*v).ok(),
+        Value::Int(v) => Some(*v as u64),
         Value::UInt(v) => Some(*v),
-        Value::Double(v) if *v >= 0.0 => Some(*v as u64),
+        // A cast of a negative number to u64 would give 0.
+        Value::Double(v) => Some(v.round_ties_even() as i64 as u64),
         _ => None,
     }
 }

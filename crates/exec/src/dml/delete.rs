@@ -9,7 +9,7 @@ use selkie_plan::physical::{Delete as Plan, DeleteTarget};
 use selkie_types::{Batch, ByteRows, Column, Condition, Level, SqlError, SqlResult};
 
 use super::foreign::{ForeignKeys, Rows, may_stay};
-use super::keeps::keeps_changes;
+use super::keeps::{keeps_changes, returns_reads};
 use super::on_duplicate::fetch;
 use super::portion::Portion;
 use super::undo::{Undo, undone_on_error};
@@ -113,7 +113,7 @@ impl Target<'_> {
         plan: &Plan,
         returning: Returning<'_>,
     ) -> SqlResult<()> {
-        if self.left.is_none() && !self.again {
+        if self.left.is_none() && !self.again && !returns_reads(&plan.returning) {
             send(self.env, plan, batch, returning)?;
             return self.delete(batch);
         }

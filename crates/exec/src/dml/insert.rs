@@ -24,7 +24,7 @@ use self::outcome::Updates;
 use self::replace::Fate;
 use super::auto_increment::{Advance, AutoIncrement, is_exhausted};
 use super::foreign::ForeignKeys;
-use super::keeps::{has_ordered_defaults, keeps_changes};
+use super::keeps::{has_ordered_defaults, keeps_changes, returns_reads};
 use super::on_duplicate::{Failed, OnDuplicate};
 use super::row::{RowMaker, Strictness, WithoutField};
 use super::undo::undone_on_error;
@@ -300,6 +300,7 @@ impl<'r> Inserter<'r> {
             || self.renumbers()
             || has_ordered_defaults(self.plan)
             || self.keeps_rows_before_a_check()
+            || returns_reads(&self.plan.returning)
     }
 
     /// Whether a row that is not stored leaves its automatic value to the next one.

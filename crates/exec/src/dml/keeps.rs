@@ -31,6 +31,13 @@ pub(super) fn reads_only_its_row(e: &Expr) -> bool {
     e.is_deterministic() && !e.any(&mut { reads_more })
 }
 
+/// Whether RETURNING reads tables: it sees what the rows before have changed, and no later one.
+pub(super) fn returns_reads(returning: &[Expr]) -> bool {
+    returning
+        .iter()
+        .any(|e| e.any(&mut |e| matches!(e.kind, ExprKind::Subquery(_) | ExprKind::Stored(_))))
+}
+
 /// Whether defaults of columns have side effects.
 pub(super) fn has_ordered_defaults(insert: &Insert) -> bool {
     let ordered = |value: &InsertValue| match value {

@@ -8,13 +8,12 @@ use std::sync::Arc;
 use selkie_engine::{EngineError, RowSet, Scan};
 use selkie_plan::physical::{DuplicateUpdate, Insert as Plan, RowRules};
 use selkie_types::error::catalogue::{ER_DUP_ENTRY, ER_KEY_NOT_FOUND, ER_SUBQUERY_NO_1_ROW};
-use selkie_types::{Batch, ByteRows, Column, SqlError, SqlResult, TypeKind};
+use selkie_types::{Batch, ByteRows, Column, SqlError, SqlResult, TypeKind, Value};
 
 use super::foreign::{ForeignKeys, Rows, is_foreign};
 use super::meanwhile::merged;
 use super::row::RowMaker;
 use super::{CHANGE, duplicate_error};
-use crate::run::defaults::implicit_default;
 use crate::run::{Env, OpenTable};
 use crate::state::around::{AssignedFrom, Triggers};
 use crate::state::columns::scale_of;
@@ -92,7 +91,7 @@ impl<'r> OnDuplicate<'r> {
                 continue;
             }
             let values = match &assignment.value {
-                None => maker.default(at, 1)?,
+                None => maker.assigned_default(at)?,
                 Some(e) => {
                     let values = match &unchanged {
                         Some(row) => e.eval(self.env.eval, row)?,
@@ -179,7 +178,7 @@ impl<'r> OnDuplicate<'r> {
         if !column.auto_increment && !maker.strictness.ignore {
             return Err(SqlError::bad_null(&column.name));
         }
-        let zero = implicit_default(&column.ty);
+        let zero = Value::zero_of(&column.ty);
         let scale = scale_of(&column.ty);
         Ok(Arc::new(Column::constant(&zero, column.ty.physical(), scale, values.len())))
     }

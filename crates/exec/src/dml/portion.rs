@@ -155,7 +155,7 @@ impl<'r> Portion<'r> {
         let column = &self.plan.insert.table.columns[auto.column];
         let mut asked = column_of(&column.ty, 1);
         asked.push(&match column.nullable {
-            true => crate::run::defaults::implicit_default(&column.ty),
+            true => Value::zero_of(&column.ty),
             false => Value::Null,
         });
         columns[auto.column] = Arc::new(asked);

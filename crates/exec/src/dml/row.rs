@@ -18,7 +18,7 @@ use selkie_types::{
 };
 
 use crate::run::Env;
-use crate::run::defaults::{default_of_column, empty_value, implicit_default, now};
+use crate::run::defaults::{default_of_column, empty_value, now};
 use crate::run::history::bound;
 use crate::run::scan::{computed, nulls};
 use crate::state::around::AssignedFrom;
@@ -123,7 +123,7 @@ impl<'r> RowMaker<'r> {
         if self.strictness.null_is_error {
             return Err(error);
         }
-        let zero = implicit_default(&column.ty);
+        let zero = Value::zero_of(&column.ty);
         let mut out = column_of(&column.ty, values.len());
         for row in 0..values.len() {
             match values.value(row) {
@@ -158,6 +158,13 @@ impl<'r> RowMaker<'r> {
         Ok(Arc::new(Column::constant(&value, ty.physical(), scale_of(ty), rows)))
     }
 
+    /// The value that DEFAULT gives column `at` of the only row.
+    pub(super) fn assigned_default(&self, at: usize) -> SqlResult<Arc<Column>> {
+        let value = self.explicit_default(at)?;
+        let ty = &self.table.columns[at].ty;
+        Ok(Arc::new(Column::constant(&value, ty.physical(), scale_of(ty), 1)))
+    }
+
     /// The only row's value of column `at`, which neither the statement nor a trigger gave one.
     pub(super) fn missing(&self, at: usize) -> SqlResult<Arc<Column>> {
         self.told.borrow_mut().retain(|told| *told != at);
@@ -188,11 +195,21 @@ impl<'r> RowMaker<'r> {
     /// raises the warning, not only the first.
     pub(super) fn explicit_default(&self, at: usize) -> SqlResult<Value> {
         self.told.borrow_mut().retain(|told| *told != at);
-        self.default_value(at)
+        self.default_or(at, || {
+            SqlError::new(&ER_NO_DEFAULT_FOR_FIELD, &[&self.table.columns[at].name])
+        })
     }
 
-    /// The default of column `at`; without one, error or warning 1364.
+    /// The default of column `at` that a row does not name; without one, error or warning 1364, or
+    /// 1423 through a view.
     pub(super) fn default_value(&self, at: usize) -> SqlResult<Value> {
+        self.default_or(at, || match self.view {
+            Some(view) => SqlError::new(&ER_NO_DEFAULT_FOR_VIEW_FIELD, &[&view.schema, &view.name]),
+            None => SqlError::new(&ER_NO_DEFAULT_FOR_FIELD, &[&self.table.columns[at].name]),
+        })
+    }
+
+    fn default_or(&self, at: usize, error: impl FnOnce() -> SqlError) -> SqlResult<Value> {
         let column = &self.table.columns[at];
         if let Some(value) = default_of_column(self.env.eval, column) {
             return Ok(value);
@@ -200,10 +217,7 @@ impl<'r> RowMaker<'r> {
         if column.auto_increment {
             return Ok(Value::Null);
         }
-        let error = match self.view {
-            Some(view) => SqlError::new(&ER_NO_DEFAULT_FOR_VIEW_FIELD, &[&view.schema, &view.name]),
-            None => SqlError::new(&ER_NO_DEFAULT_FOR_FIELD, &[&column.name]),
-        };
+        let error = error();
         // Compat: rows of a file do without in any mode.
         let from_file = self.file_columns.is_some();
         if self.strictness.is_strict() && !from_file {
@@ -215,7 +229,7 @@ impl<'r> RowMaker<'r> {
             let warning = Condition::from_error(Level::Warning, &error);
             self.env.eval.push(Condition { soft: from_file, ..warning });
         }
-        Ok(implicit_default(&column.ty))
+        Ok(Value::zero_of(&column.ty))
     }
 
     /// The values of column `at` in `rows` new rows before the statement gives it any.
@@ -224,7 +238,7 @@ impl<'r> RowMaker<'r> {
         let value = default_of_column(self.env.eval, column);
         let value = value.unwrap_or_else(|| match column.nullable {
             true => Value::Null,
-            false => implicit_default(&column.ty),
+            false => Value::zero_of(&column.ty),
         });
         Arc::new(Column::constant(&value, column.ty.physical(), scale_of(&column.ty), rows))
     }

@@ -11,7 +11,9 @@ use selkie_engine::EngineError;
 use selkie_expr::Expr;
 use selkie_plan::physical::{Access, Operator as Op, PlanNode, Update as Plan, UpdateTarget};
 use selkie_types::charset::identifier_eq;
-use selkie_types::error::catalogue::ER_DUP_ENTRY;
+use selkie_types::error::catalogue::{
+    ER_BAD_NULL_ERROR, ER_DUP_ENTRY, ER_WARN_DATA_OUT_OF_RANGE, WARN_DATA_TRUNCATED,
+};
 use selkie_types::{Batch, Bitmap, ByteRows, Column, SqlMode, SqlResult, stack};
 
 use super::duplicate_error;
@@ -50,6 +52,8 @@ struct Target<'r> {
     assigned: AssignedFrom,
     matched: u64,
     changed: u64,
+    /// Rows that IGNORE leaves as they are, because the table refuses them, count as changed.
+    counts_refused: bool,
 }
 
 pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
@@ -85,6 +89,7 @@ pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
             assigned: Vec::new(),
             matched: 0,
             changed: 0,
+            counts_refused: joined && !is_changed_first(target, &plan.source),
         });
     }
     let strict = env.rt.session.is_strict() && !plan.ignore;
@@ -131,10 +136,24 @@ fn update_all(targets: &mut [Target<'_>], batch: &Batch) -> SqlResult<()> {
     targets.iter_mut().try_for_each(|target| target.update(batch))
 }
 
+/// Compat: of several tables, only warnings about values that a column cannot hold are counted.
+fn cut_values(env: Env<'_>) -> u64 {
+    let conditions = env.eval.conditions.borrow();
+    let is_cut = |code| {
+        let cuts = [&ER_WARN_DATA_OUT_OF_RANGE, &WARN_DATA_TRUNCATED, &ER_BAD_NULL_ERROR];
+        cuts.iter().any(|def| def.code == code)
+    };
+    let others = conditions.list().iter().filter(|condition| !is_cut(condition.code));
+    conditions.count() - others.count() as u64
+}
+
 fn outcome(env: Env<'_>, targets: &[Target<'_>]) -> Outcome {
     let records: u64 = targets.iter().map(|t| t.matched).sum();
     let changed: u64 = targets.iter().map(|t| t.changed).sum();
-    let warnings = env.eval.conditions.borrow().count();
+    let warnings = match targets.iter().any(|target| target.seen.is_some()) {
+        true => cut_values(env),
+        false => env.eval.conditions.borrow().count(),
+    };
     // Compat: a version counts as kept even if it had no duration, and none does of a table that
     // is versioned by transaction.
     let is_counted =
@@ -156,6 +175,44 @@ fn outcome(env: Env<'_>, targets: &[Target<'_>]) -> Outcome {
     let affected = if env.rt.session.frame.settings.dml.found_rows { records } else { changed };
     let insert_id = env.rt.session.explicit_insert_id.get().unwrap_or(0);
     Outcome { affected, counts, told, insert_id, ..Outcome::default() }
+}
+
+/// Whether a target is read first, alone, and by an index that the changes leave alone.
+///
+/// Compat: rows of such a table are changed as they are read. Those of others are changed at the
+/// end, and count whether the table takes them or not.
+fn is_changed_first(target: &UpdateTarget, source: &PlanNode) -> bool {
+    let id = target.table.def.id;
+    let mut times = 0;
+    source.visit(&mut |node| {
+        let read = match &node.operator {
+            Op::TableScan(scan) => scan.table.def.id,
+            Op::IndexJoin(join) => join.lookup.table.def.id,
+            _ => return,
+        };
+        times += u32::from(read == id);
+    });
+    let first = read_first(source);
+    let Op::TableScan(scan) = &first.operator else { return false };
+    let changed = |column| is_changed(target, column);
+    times == 1 && scan.table.def.id == id && !moves_rows(target, first, &changed)
+}
+
+/// The operator that gives the rows to which a join adds the others.
+fn read_first(node: &PlanNode) -> &PlanNode {
+    stack::ensure();
+    match &node.operator {
+        Op::Filter { input, .. } | Op::Project { input, .. } | Op::Materialize(input) => {
+            read_first(input)
+        }
+        Op::Sort(sort) => read_first(&sort.input),
+        Op::TopN(top) => read_first(&top.input),
+        Op::Limit(limit) => read_first(&limit.input),
+        Op::HashJoin(join) => read_first(&join.left),
+        Op::IndexJoin(join) => read_first(&join.left),
+        Op::NestedLoopJoin(join) => read_first(&join.left),
+        _ => node,
+    }
 }
 
 /// Whether rows of a target may come twice.
@@ -359,7 +416,11 @@ impl Target<'_> {
     fn change(&mut self, batch: &Batch, current: &Batch, number: Option<u64>) -> SqlResult<()> {
         self.maker.refuse_warnings(0)?;
         let attempt = self.env.eval.attempt();
-        let first_row = number.unwrap_or(self.matched + 1);
+        // Compat: the rows of a join have no numbers.
+        let first_row = match self.seen {
+            Some(_) => 1,
+            None => number.unwrap_or(self.matched + 1),
+        };
         self.env.eval.set_row(first_row);
         if self.portion.is_some() {
             return self.change_portion(batch, current, first_row);
@@ -620,7 +681,9 @@ impl Target<'_> {
             let before = Rows { keys: &key, columns: &old };
             match undone_on_error(self.open, || foreign.update(&before, &new, bytes)) {
                 Ok(changed) => self.note(changed),
-                Err(error) if is_foreign(&error) || error.code() == ER_DUP_ENTRY.code => {}
+                Err(error) if is_foreign(&error) || error.code() == ER_DUP_ENTRY.code => {
+                    self.note_refused();
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -660,10 +723,16 @@ impl Target<'_> {
                 Err(error) => return Err(from_engine(error, &self.plan.table.def)),
             };
             self.note(done as u64);
+            self.note_refused();
             at = tail(&at, done + 1);
             rows = tail(&rows, done + 1);
         }
         Ok(())
+    }
+
+    /// A row stays as it is, because the table refuses the new one.
+    fn note_refused(&mut self) {
+        self.changed += u64::from(self.counts_refused);
     }
 
     fn note(&mut self, changed: u64) {

@@ -16,7 +16,7 @@ use super::place::{Start, Stretch};
 use super::{position, refused, reopen};
 use crate::query::execution::{Execution, Scope};
 use crate::query::planning::Parameters;
-use crate::run::defaults::{default_of_column, implicit_default};
+use crate::run::defaults::default_of_column;
 use crate::run::scan::Decoder;
 use crate::run::{OpenTable, open_table};
 use crate::state::columns::scale_of;
@@ -198,7 +198,7 @@ impl Reader<'_> {
     /// A key value converted to the column's type.
     fn part(&self, column: usize, e: Option<&Expr>) -> SqlResult<Value> {
         let info = &self.table.columns[column];
-        let zero = || implicit_default(&info.ty);
+        let zero = || Value::zero_of(&info.ty);
         let Some(e) = e else {
             return Ok(default_of_column(self.eval, info).unwrap_or_else(zero));
         };

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use selkie_expr::{EvalContext, Expr};
-use selkie_types::{Batch, Column, SqlResult};
+use selkie_plan::physical::{Operator as Op, PlanNode};
+use selkie_types::{Batch, Column, SqlResult, stack};
 
 use super::{BoxOperator, Operator};
 use crate::run::Env;
@@ -80,12 +81,26 @@ pub(super) struct Project<'r> {
     input: BoxOperator<'r>,
     exprs: &'r [Expr],
     ordered: bool,
+    quiet: bool,
     done: u64,
 }
 
 impl<'r> Project<'r> {
-    pub(super) fn new(env: Env<'r>, input: BoxOperator<'r>, exprs: &'r [Expr]) -> Self {
-        Self { env, input, exprs, ordered: in_row_order(exprs), done: 0 }
+    /// The projection of `node`, which has these expressions.
+    pub(super) fn new(
+        env: Env<'r>,
+        node: &PlanNode,
+        (input, exprs): (BoxOperator<'r>, &'r [Expr]),
+    ) -> Self {
+        let quiet = is_copied(env, node);
+        Self { env, input, exprs, ordered: in_row_order(exprs), quiet, done: 0 }
+    }
+
+    fn project(&self, batch: &Batch) -> SqlResult<Batch> {
+        match self.ordered && batch.rows() > 1 {
+            true => self.row_by_row(batch),
+            false => self.whole(batch),
+        }
     }
 
     /// Evaluates a column at a time; if conditions are raised, evaluates again row by row to order
@@ -120,11 +135,40 @@ impl<'r> Project<'r> {
 impl Operator for Project<'_> {
     fn next(&mut self) -> SqlResult<Option<Batch>> {
         let Some(batch) = self.input.next()? else { return Ok(None) };
-        let out = match self.ordered && batch.rows() > 1 {
-            true => self.row_by_row(&batch)?,
-            false => self.whole(&batch)?,
+        let out = match self.quiet {
+            true => self.env.eval.quietly(|| self.project(&batch))?,
+            false => self.project(&batch)?,
         };
         self.done += batch.rows() as u64;
         Ok(Some(out))
+    }
+}
+
+/// Whether a projection makes the rows of an INSERT's query as they are stored.
+///
+/// Compat: where the statement lists columns, texts of columns that are no numbers raise nothing in
+/// these rows, unless the rows come from a temporary table.
+fn is_copied(env: Env<'_>, node: &PlanNode) -> bool {
+    let Op::Insert(insert) = &env.rt.plan.root.operator else { return false };
+    if !insert.is_query || insert.rules.lenient {
+        return false;
+    }
+    let source = match &insert.source.operator {
+        Op::Limit(limit) => &limit.input,
+        _ => &insert.source,
+    };
+    let Op::Project { input, .. } = &source.operator else { return false };
+    std::ptr::eq(source, node) && comes_from_tables(input)
+}
+
+fn comes_from_tables(node: &PlanNode) -> bool {
+    stack::ensure();
+    match &node.operator {
+        Op::Filter { input, .. } => comes_from_tables(input),
+        Op::Limit(limit) => comes_from_tables(&limit.input),
+        Op::TopN(top) => comes_from_tables(&top.input),
+        Op::Sort(sort) => comes_from_tables(&sort.input),
+        Op::TableScan(_) | Op::IndexJoin(_) | Op::HashJoin(_) | Op::NestedLoopJoin(_) => true,
+        _ => false,
     }
 }

@@ -34,14 +34,15 @@ impl<'a> Runtime<'a> {
         run: impl FnOnce(Env<'_>, &SubPlan) -> SqlResult<Known>,
     ) -> SqlResult<Known> {
         let plan = self.subplan(id)?;
+        let run = || ctx.aloud(|| run(Env { rt: self, eval: ctx, cell: None, wanted: None }, plan));
         if plan.volatile {
-            return run(Env { rt: self, eval: ctx, cell: None, wanted: None }, plan);
+            return run();
         }
         let key = values_key(plan, ctx);
         if let Some(known) = self.subqueries.borrow()[id.0 as usize].known.get(&*key) {
             return Ok(known.clone());
         }
-        let known = run(Env { rt: self, eval: ctx, cell: None, wanted: None }, plan)?;
+        let known = run()?;
         let mut caches = self.subqueries.borrow_mut();
         let cache = &mut caches[id.0 as usize].known;
         if cache.len() >= REMEMBERED {

@@ -56,7 +56,7 @@ fn open_unchecked<'r>(env: Env<'r>, node: &'r PlanNode) -> SqlResult<BoxOperator
         }
         Op::Project { input, exprs } => {
             let input = sliced::for_values(open(env, input)?, exprs.iter());
-            Box::new(project::Project::new(env, input, exprs))
+            Box::new(project::Project::new(env, node, (input, exprs)))
         }
         Op::Aggregate(aggregate) => examined::grouped(env, aggregate::open(env, aggregate, node)?),
         Op::Window(window) => {

@@ -7,12 +7,14 @@ use std::sync::{Arc, OnceLock};
 use parking_lot::Mutex;
 use selkie_catalog::{Namespace, Routine, TableInfo, Trigger};
 use selkie_expr::EvalContext;
-use selkie_plan::define::{DefineContext, variable_type as define_variable_type};
+use selkie_plan::define::{
+    DefineContext, check_column_parts, variable_type as define_variable_type,
+};
 use selkie_plan::late_into;
 use selkie_sql::ParseOptions;
 use selkie_sql::ast::{
-    ColumnRef, DataType, Ident, Local, Operation, ParameterMode, Program, SetItem, Span, Statement,
-    Step, VariableType,
+    AlterAction, ColumnRef, CreateSource, DataType, Ident, Local, Operation, ParameterMode,
+    Program, SetItem, Span, Statement, Step, TableElement, VariableType,
 };
 use selkie_types::error::catalogue::{ER_NO_DB_ERROR, ER_UNKNOWN_SYSTEM_VARIABLE};
 use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType, Value, stack};
@@ -281,9 +283,30 @@ pub(crate) fn check_body(session: &Session, body: &Program) -> SqlResult<()> {
     warn_of_late_into(session, body);
     let mut check = |operation: &Operation| {
         refuse_computed(session, &operation.statement)?;
+        check_columns(&operation.statement)?;
         check_set(session, operation)
     };
     each_operation(&body.steps, &mut check)
+}
+
+/// Fails for expressions in definitions of columns that are forbidden in any table.
+fn check_columns(statement: &Statement) -> SqlResult<()> {
+    match statement {
+        Statement::CreateTable(create) => match &create.source {
+            CreateSource::Elements(elements) => elements.iter().try_for_each(|element| {
+                let TableElement::Column(column) = element else { return Ok(()) };
+                check_column_parts(column)
+            }),
+            CreateSource::Like(_) => Ok(()),
+        },
+        Statement::AlterTable(alter) => alter.actions.iter().try_for_each(|action| match action {
+            AlterAction::AddColumn { column, .. }
+            | AlterAction::ModifyColumn { column, .. }
+            | AlterAction::ChangeColumn { column, .. } => check_column_parts(column),
+            _ => Ok(()),
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// 1287 for each query that says at its end where its row goes.
@@ -303,6 +326,7 @@ pub(crate) fn check_trigger(session: &Session, body: &Program, table: &TableInfo
     warn_of_late_into(session, body);
     let mut check = |operation: &Operation| {
         refuse_computed(session, &operation.statement)?;
+        check_columns(&operation.statement)?;
         check_set(session, operation)?;
         operation.locals.iter().try_for_each(|local| check_column(local, table))?;
         match &operation.statement {

@@ -3,30 +3,13 @@
 
 use selkie_catalog::{ColumnInfo, DefaultValue, SystemTime, is_transaction_bound};
 use selkie_expr::EvalContext;
-use selkie_types::{Date, DateTime, Decimal, Physical, SqlType, Time, TypeKind, Value};
-
-/// The zero of a type: the value of a NOT NULL column without DEFAULT in non-strict mode.
-pub(crate) fn implicit_default(ty: &SqlType) -> Value {
-    match ty.physical() {
-        Physical::Int => Value::Int(0),
-        Physical::UInt => Value::UInt(u64::from(ty.kind == TypeKind::Enum)),
-        Physical::Double => Value::Double(0.0),
-        Physical::Decimal => Value::Decimal(Decimal::from_i128(0, ty.decimals)),
-        Physical::Date => Value::Date(Date::ZERO),
-        Physical::Time => Value::Time(Time::ZERO),
-        Physical::DateTime => Value::DateTime(DateTime::ZERO),
-        Physical::Bytes if ty.kind == TypeKind::Char && ty.collation.is_binary() => {
-            Value::bytes(vec![0; ty.length as usize])
-        }
-        Physical::Bytes => Value::bytes(vec![0; ty.fixed_binary().map_or(0, |kind| kind.width())]),
-    }
-}
+use selkie_types::{DateTime, Physical, SqlType, TypeKind, Value};
 
 /// Value that replaces NULL in a NOT NULL column: the zero of its type; in an ENUM it is no member.
 pub(crate) fn empty_value(ty: &SqlType) -> Value {
     match ty.kind {
         TypeKind::Enum => Value::UInt(0),
-        _ => implicit_default(ty),
+        _ => Value::zero_of(ty),
     }
 }
 

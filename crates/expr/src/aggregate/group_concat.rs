@@ -114,7 +114,7 @@ impl GroupConcat {
         }
         group.count += 1;
         join(&mut group.joined, &row.text, separator);
-        shorten(group, max, self.collation);
+        shorten(group, max, self.collation, self.json.as_ref());
     }
 
     /// Sorts the rows. Compat: of equal rows the last comes first. NULL counts as zero or as the
@@ -160,7 +160,7 @@ impl GroupConcat {
             ask(row.text.len())?;
             group.count += 1;
             join(&mut group.joined, &row.text, &self.separator);
-            shorten(&mut group, self.max_bytes, self.collation);
+            shorten(&mut group, self.max_bytes, self.collation, self.json.as_ref());
             if group.cut.is_some() {
                 break;
             }
@@ -217,13 +217,20 @@ fn join(joined: &mut Option<Vec<u8>>, text: &[u8], separator: &[u8]) {
 }
 
 /// Cuts a text that is too long, and records the row at which this first happened.
-fn shorten(group: &mut Group, max: usize, collation: CollationId) {
+///
+/// Compat: a cut string of an array ends with a quotation mark.
+fn shorten(group: &mut Group, max: usize, collation: CollationId, element: Option<&Element>) {
     let Some(joined) = &mut group.joined else { return };
     if joined.len() <= max {
         return;
     }
-    let whole = collation.charset().well_formed_len(&joined[..max]);
+    let quoted = element.is_some() && joined.ends_with(b"\"");
+    let room = max.saturating_sub(usize::from(quoted));
+    let whole = collation.charset().well_formed_len(&joined[..room]);
     joined.truncate(whole);
+    if quoted {
+        joined.push(b'"');
+    }
     group.cut.get_or_insert(group.count);
 }
 

@@ -19,8 +19,16 @@ pub(super) fn truncated(frame: &Frame<'_>, kind: &str, bytes: &[u8]) {
     frame.ctx.warn(&ER_TRUNCATED_WRONG_VALUE, &[&kind, &text]);
 }
 
-/// Reports the text after a number: other text is a warning, spaces are a note.
+/// Reports the text after a number, unless a column has it and the evaluation is quiet.
 pub(super) fn report(frame: &Frame<'_>, kind: &str, bytes: &[u8], rest: Rest) {
+    let is_column = || matches!(frame.call.args[0].kind, ExprKind::Column(_));
+    if !(frame.ctx.is_quiet() && is_column()) {
+        report_aloud(frame, kind, bytes, rest);
+    }
+}
+
+/// Reports the text after a number: other text is a warning, spaces are a note.
+fn report_aloud(frame: &Frame<'_>, kind: &str, bytes: &[u8], rest: Rest) {
     match rest {
         Rest::None => {}
         Rest::Spaces => {
@@ -210,7 +218,7 @@ fn texts_to_decimals(
 }
 
 /// The number of a hexadecimal literal in a numeric context: its last eight bytes.
-pub(crate) fn integer_of_hex(bytes: &[u8]) -> u64 {
+pub fn integer_of_hex(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0u64, |n, &b| n << 8 | u64::from(b))
 }
 
@@ -302,7 +310,7 @@ pub(super) fn double_to_bits(frame: &Frame<'_>) -> SqlResult<Column> {
 pub(super) fn cast_bytes_signed(frame: &Frame<'_>) -> SqlResult<Column> {
     from_bytes(frame, |bytes| {
         let parsed = parse_integer(&ascii(frame, bytes));
-        report(frame, "INTEGER", bytes, parsed.rest);
+        report_aloud(frame, "INTEGER", bytes, parsed.rest);
         if parsed.overflow && parsed.rest == Rest::None {
             truncated(frame, "INTEGER", bytes);
         }
@@ -323,7 +331,7 @@ pub(super) fn cast_bytes_signed(frame: &Frame<'_>) -> SqlResult<Column> {
 pub(super) fn cast_bytes_unsigned(frame: &Frame<'_>) -> SqlResult<Column> {
     from_bytes(frame, |bytes| {
         let parsed = parse_integer(&ascii(frame, bytes));
-        report(frame, "INTEGER", bytes, parsed.rest);
+        report_aloud(frame, "INTEGER", bytes, parsed.rest);
         if parsed.overflow && parsed.rest == Rest::None {
             truncated(frame, "INTEGER", bytes);
         }

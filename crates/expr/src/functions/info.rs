@@ -181,7 +181,12 @@ fn benchmark(mut b: Binding<'_>) -> SqlResult<Expr> {
         let constant = !expression.any(&mut |e| e.as_column().is_some());
         let mut out = NativeOut::new(frame.rows);
         for row in 0..frame.rows {
-            let count = counts.get(row).filter(|n| *n >= 0);
+            let given = counts.get(row);
+            let count = given.filter(|n| *n >= 0);
+            if let (Some(given), None) = (given, count) {
+                let arguments: [&dyn std::fmt::Display; 3] = [&"count", &given, &"benchmark"];
+                frame.ctx.warn(&ER_WRONG_VALUE_FOR_TYPE, &arguments);
+            }
             for i in 0..count.unwrap_or(0) {
                 if i % 1024 == 0 {
                     frame.ctx.check_interrupted()?;

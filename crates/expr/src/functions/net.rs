@@ -33,9 +33,11 @@ pub(super) static FUNCTIONS: &[Function] = &[
     }),
     Function::new("INET6_NTOA", 1, 1, |mut b| {
         b.text(0);
+        let is_binary = b.args[0].ty.collation.is_binary();
         b.connection_collation();
         let ty = b.string_type(39);
-        b.maybe(ty, inet6_ntoa)
+        // Compat: a text that is not binary is no address.
+        b.maybe(ty, if is_binary { inet6_ntoa } else { no_address })
     }),
     Function::new("IS_IPV4", 1, 1, |b| test(b, |f| each(f, |t| v4_of_text(t).is_some()))),
     Function::new("IS_IPV6", 1, 1, |b| test(b, |f| each(f, |t| v6_of_text(t).is_some()))),
@@ -113,6 +115,10 @@ fn inet6_aton(frame: &Frame<'_>) -> SqlResult<Column> {
             true
         })
     })
+}
+
+fn no_address(frame: &Frame<'_>) -> SqlResult<Column> {
+    bytes_to_bytes(frame, |_, _| false)
 }
 
 fn inet6_ntoa(frame: &Frame<'_>) -> SqlResult<Column> {

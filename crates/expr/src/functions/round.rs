@@ -269,7 +269,11 @@ fn formatted_length(ty: &SqlType, places: Option<u8>) -> u64 {
 
 /// `FORMAT(number, digits [, locale])`.
 fn bind_format(mut b: Binding<'_>) -> SqlResult<Expr> {
-    let numeric = b.args[0].ty.clone();
+    let mut numeric = b.args[0].ty.clone();
+    if numeric.is_integer() && b.args[0].as_literal().is_some() {
+        // Compat: a literal may have as many digits as its type.
+        numeric.length = if numeric.kind == TypeKind::BigInt { 20 } else { 11 };
+    }
     if to_number(&mut b.args[0]) == Numeric::Int {
         b.decimal(0);
     }

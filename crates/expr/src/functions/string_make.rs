@@ -3,7 +3,7 @@
 
 use selkie_meter::{demand, tick};
 use selkie_types::error::catalogue::ER_INVALID_CHARACTER_STRING;
-use selkie_types::{Charset, CollationId, Column, SqlResult};
+use selkie_types::{Charset, CollationId, Column, SqlResult, Value};
 
 use crate::cast;
 use crate::expr::{CallOption, Expr};
@@ -276,11 +276,19 @@ fn reverse(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
+/// A count that is known at binding; none is NULL or negative.
+fn known_count(b: &Binding<'_>, at: usize) -> Option<u64> {
+    match b.constant(at) {
+        Some(Value::Null) => Some(0),
+        _ => b.constant_int(at).map(|n| n.max(0) as u64),
+    }
+}
+
 fn bind_repeat(mut b: Binding<'_>) -> SqlResult<Expr> {
     b.subject(0);
     b.int(1);
-    let length = match b.constant_int(1) {
-        Some(n) => u64::from(b.args[0].ty.length).saturating_mul(n.max(0) as u64),
+    let length = match known_count(&b, 1) {
+        Some(n) => u64::from(b.args[0].ty.length).saturating_mul(n),
         None => b.types.max_allowed_packet,
     };
     let ty = b.string_type(length);
@@ -329,10 +337,7 @@ fn pad(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
     b.args.swap(1, 2);
     b.unify(0..2, false)?;
     b.int(2);
-    let length = match b.constant_int(2) {
-        Some(n) => n.max(0) as u64,
-        None => b.types.max_allowed_packet,
-    };
+    let length = known_count(&b, 2).unwrap_or(b.types.max_allowed_packet);
     let ty = b.string_type(length);
     b.maybe(ty, kernel)
 }

@@ -67,7 +67,23 @@ impl Path {
             found.into_iter().for_each(|value| follow(value, step, &mut next));
             found = if nested { distinct(next) } else { next };
         }
-        found
+        if let [.., Step::Descend, Step::Item(0) | Step::Range(0, _)] = &self.steps[..] {
+            found.extend(self.arrays_of_members(root));
+        }
+        if nested { in_order(root, &found) } else { found }
+    }
+
+    /// Compat: an array that is the value of a member counts as the first item of itself behind
+    /// `**`.
+    fn arrays_of_members<'j, 'a>(&self, root: &'j Json<'a>) -> Vec<&'j Json<'a>> {
+        let above = Self { steps: self.steps[..self.steps.len() - 1].to_vec() };
+        let mut arrays = Vec::new();
+        for value in above.find(root) {
+            let Json::Object(members, _) = value else { continue };
+            let values = members.iter().map(|(_, value)| value);
+            arrays.extend(values.filter(|value| matches!(value, Json::Array(..))));
+        }
+        arrays
     }
 
     /// The value the path leads to, without adding anything; the first of several.
@@ -120,7 +136,17 @@ pub(crate) fn index(n: i64, len: usize) -> Option<usize> {
     usize::try_from(n).ok()
 }
 
-/// The values without duplicates, in document order.
+/// The values below `root` that are among `found`, in the order of the document.
+fn in_order<'j, 'a>(root: &'j Json<'a>, found: &[&'j Json<'a>]) -> Vec<&'j Json<'a>> {
+    tick(found.len() * 32);
+    let found: hashbrown::HashSet<_> = found.iter().map(|v| std::ptr::from_ref(*v)).collect();
+    let mut all = Vec::new();
+    descend(root, &mut all);
+    all.retain(|value| found.contains(&std::ptr::from_ref(*value)));
+    all
+}
+
+/// The values without duplicates.
 fn distinct<'j, 'a>(found: Vec<&'j Json<'a>>) -> Vec<&'j Json<'a>> {
     tick(found.len() * 32);
     let mut seen = hashbrown::HashSet::new();

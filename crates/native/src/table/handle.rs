@@ -11,7 +11,7 @@ use crate::trx::NativeTrx;
 use selkie_engine::{
     Bound, ColumnSource, Cursor, EngineError, EngineResult, EngineTrx, IndexCodec, InsertInfo,
     NoWait, RangeEstimate, RowSet, Scan, StatementContext, Table, TableDef, TableStatistics,
-    TextSearch, next_in_series,
+    TextSearch, automatic_number, next_in_series,
 };
 use selkie_types::ByteRows;
 use std::sync::Arc;
@@ -74,14 +74,8 @@ impl NativeTable {
 
     /// The AUTO_INCREMENT value of a row.
     pub(crate) fn auto_value(&self, row: &[u8]) -> EngineResult<Option<u64>> {
-        use selkie_types::Value;
         let Some(column) = self.def.auto_increment else { return Ok(None) };
-        Ok(match self.def.layout.value(row, column)? {
-            Value::Int(v) => u64::try_from(v).ok(),
-            Value::UInt(v) => Some(v),
-            Value::Double(v) => Some(v as u64),
-            _ => None,
-        })
+        Ok(automatic_number(&self.def.layout.value(row, column)?))
     }
 
     /// The highest AUTO_INCREMENT value stored.

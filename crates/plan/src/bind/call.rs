@@ -36,6 +36,9 @@ impl Binder<'_> {
             if let Some(bound) = self.own_binding(call)? {
                 return Ok(bound);
             }
+            if let Some(target) = self.time_of_parameter(call) {
+                return self.cast(&call.args[0], &target);
+            }
             if selkie_expr::function_named(&call.name.value).is_some() {
                 let mut args = self.args(call)?;
                 self.hide_foreign_set(&call.name.value, &mut args);
@@ -146,6 +149,19 @@ impl Binder<'_> {
     fn named(&mut self, call: &ast::FunctionCall) -> SqlResult<Vec<(Box<str>, Expr)>> {
         let bound = call.named.iter().map(|(name, e)| Ok((name.value.clone(), self.scalar(e)?)));
         bound.collect()
+    }
+
+    /// The type to which TIME or TIMESTAMP converts a parameter.
+    ///
+    /// Compat: it has no digits of a second, because none are known when a statement is prepared.
+    fn time_of_parameter(&self, call: &ast::FunctionCall) -> Option<ast::CastType> {
+        let [ast::Expr { kind: ast::ExprKind::Param(_), .. }] = &call.args[..] else { return None };
+        let given = !self.settings.variables_of_program && call.named.is_empty();
+        match call.name.value.to_ascii_uppercase().as_str() {
+            "TIME" if given => Some(ast::CastType::Time(None)),
+            "TIMESTAMP" if given => Some(ast::CastType::DateTime(None)),
+            _ => None,
+        }
     }
 
     /// Functions that are expression kinds of their own.

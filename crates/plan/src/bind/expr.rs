@@ -22,6 +22,12 @@ pub(super) fn refuse_row(bound: &Expr) -> SqlResult<()> {
     }
 }
 
+/// The type of a text in a user variable.
+fn longest_text(ty: SqlType) -> SqlType {
+    let length = 16_777_215 / ty.collation.charset().max_len() as u32;
+    SqlType { kind: TypeKind::MediumText, length, ..ty }
+}
+
 impl Binder<'_> {
     /// An expression that must be a single value.
     pub(super) fn scalar(&mut self, expr: &ast::Expr) -> SqlResult<Expr> {
@@ -216,6 +222,8 @@ impl Binder<'_> {
         let ty = match ty.filter(|ty| ty.kind != TypeKind::Null) {
             Some(ty) if ty.is_integer() && ty.unsigned => SqlType::bigint_unsigned(),
             Some(ty) if ty.is_integer() => SqlType::bigint(),
+            // Compat: whatever is made of a text is as long as the longest text.
+            Some(ty) if ty.is_string() && !self.assigns(name) => longest_text(ty),
             // The next text may show other decimals.
             Some(ty) if ty.is_string() && self.assigns(name) => {
                 SqlType { decimals: selkie_types::NOT_FIXED_DECIMALS, ..ty }
@@ -224,7 +232,11 @@ impl Binder<'_> {
             None => {
                 let same = |(n, _): &&(Box<str>, CollationId)| n.eq_ignore_ascii_case(name);
                 let assigned = self.assigned.iter().rev().find(same);
-                SqlType::varchar(0, assigned.map_or(CollationId::BINARY, |(_, c)| *c))
+                let collation = assigned.map_or(CollationId::BINARY, |(_, c)| *c);
+                match self.assigns(name) {
+                    true => SqlType::varchar(0, collation),
+                    false => longest_text(SqlType::varchar(0, collation)),
+                }
             }
         };
         Expr::user_variable(name, ty)

@@ -137,7 +137,7 @@ impl Binder<'_> {
         let schema = info.schema().into();
         let guard = self.guard(&info);
         let computed = self.computed_columns(&info)?;
-        self.note_read(&info);
+        self.note_read(&info, alias);
         let relation = self.columns.add_relation(info, alias);
         self.columns.relations[relation].computed = computed;
         self.guards.extend(guard.iter().map(|guard| (relation, guard.clone())));

@@ -10,7 +10,7 @@ use selkie_types::error::catalogue::*;
 use selkie_types::{Privileges, SqlError, SqlResult, SqlType, pace, stack};
 
 use super::from::listed_parts;
-use super::insert_target::{BoundView, InsertTarget, not_insertable};
+use super::insert_target::{BoundView, InsertTarget, loads, not_insertable};
 use super::row_number::RowNumbers;
 use super::scope::{Clause, Source};
 use super::system_time::refuse_parts_of_history;
@@ -105,7 +105,9 @@ impl Binder<'_> {
             self.row_rules(&table, &|at| all || targets.contains(&at) || returned(at))?;
         rules.is_given_period = targets.iter().any(|at| self.gives_bound(&table, *at));
         rules.bounds.retain(|at| !targets.contains(at) || !self.gives_bound(&table, *at));
-        rules.lenient = !is_listed(insert) && !matches!(insert.source, ast::InsertSource::Set(_));
+        let is_set = matches!(insert.source, ast::InsertSource::Set(_));
+        let creates = insert.origin == ast::InsertOrigin::Create;
+        rules.lenient = creates || !is_listed(insert) && !is_set;
         let mode = match (insert.replace, insert.ignore) {
             (true, _) => InsertMode::Replace,
             (false, true) => InsertMode::Ignore,
@@ -162,8 +164,8 @@ impl Binder<'_> {
         };
         let mut targets = Vec::with_capacity(names.len());
         for (number, name) in names.iter().enumerate() {
-            let at = self.insert_position(target, name, Clause::Into)?;
-            if !insert.again && targets.contains(&at) {
+            let at = self.insert_position(target, name, target.clause(Clause::Into))?;
+            if !loads(insert) && targets.contains(&at) {
                 let twice = names[..number].iter().any(|n| n.name.is(&name.name.value));
                 return Err(match twice {
                     true => {
@@ -218,8 +220,9 @@ impl Binder<'_> {
     ) -> SqlResult<Rows> {
         let mut bound: Vec<Vec<Expr>> = Vec::with_capacity(rows.len());
         let mut defaults = vec![false; targets.len()];
-        let first = self.new_row(&target.table);
-        self.in_new_row(target, first);
+        let new = self.target_row(target)?;
+        let first = new.first;
+        self.scope().sources.push(new.source.clone());
         self.row_table = Some((target.table.clone(), first));
         for (number, row) in rows.iter().enumerate() {
             pace::spend(64)?;
@@ -229,7 +232,7 @@ impl Binder<'_> {
             if row.len() != targets.len() {
                 return Err(SqlError::new(&ER_WRONG_VALUE_COUNT_ON_ROW, &[&(number + 1)]));
             }
-            let mut values = self.value_row((&target.table, first), targets, row, &mut defaults)?;
+            let mut values = self.value_row((target, first), targets, row, &mut defaults)?;
             values.iter_mut().for_each(build::unround);
             // Compat: only in the first row must types of values be assignable.
             if number == 0 && !self.ignore && self.types.sql_mode.is_strict() {
@@ -241,6 +244,7 @@ impl Binder<'_> {
         }
         self.row_table = None;
         self.scope().sources.pop();
+        self.refuse_other_tables(target, &new, bound.iter().flatten())?;
         let ordered = bound.iter().flatten().any(Expr::has_side_effects)
             && self.has_ordered_defaults(&target.table)?;
         let mut own = self.own_values((&target.table, first), &mut bound, targets, ordered);
@@ -269,17 +273,18 @@ impl Binder<'_> {
     /// value that reads the row so far.
     fn value_row(
         &mut self,
-        (table, first): (&TableInfo, ColumnId),
+        (target, first): (&InsertTarget, ColumnId),
         targets: &[usize],
         row: &[&ast::Expr],
         defaults: &mut [bool],
     ) -> SqlResult<Vec<Expr>> {
+        let (table, clause) = (&*target.table, target.clause(Clause::Values));
         let mut values = Vec::with_capacity(targets.len());
         for (place, &at) in targets.iter().enumerate() {
             row.get(place).map_or(Ok(()), |value| self.refuse_given(table, at, value))?;
             let value =
                 match (row.get(place).filter(|e| !is_default(e)), &table.columns[at].default) {
-                    (Some(value), _) => self.in_clause(Clause::Values, |b| b.scalar(value))?,
+                    (Some(value), _) => self.in_clause(clause, |b| b.scalar(value))?,
                     (None, DefaultValue::Expression(_)) => self.default_expr(table, at, first)?,
                     (None, _) => {
                         defaults[place] = true;
@@ -332,7 +337,7 @@ impl Binder<'_> {
     }
 
     /// Whether an expression or one of its subqueries reads a column of `row`.
-    fn reads_row(&self, e: &Expr, row: &std::ops::Range<ColumnId>) -> bool {
+    pub(super) fn reads_row(&self, e: &Expr, row: &std::ops::Range<ColumnId>) -> bool {
         stack::ensure();
         e.any(&mut |e| match &e.kind {
             ExprKind::Column(id) => row.contains(id),
@@ -422,18 +427,12 @@ impl Binder<'_> {
     }
 
     /// New numbers for the columns of a row of `table`.
-    fn new_row(&mut self, table: &TableInfo) -> ColumnId {
+    pub(super) fn new_row(&mut self, table: &TableInfo) -> ColumnId {
         let first = self.columns.len();
         for column in &table.columns {
             self.columns.add(column.ty.clone(), true);
         }
         first
-    }
-
-    /// Makes the columns of a row visible under the target's name.
-    fn in_new_row(&mut self, target: &InsertTarget, first: ColumnId) {
-        let source = target.source(first);
-        self.scope().sources.push(source);
     }
 
     /// ON DUPLICATE KEY UPDATE: assignments, and the first columns of the existing and the new row.
@@ -446,9 +445,10 @@ impl Binder<'_> {
         if insert.on_duplicate.is_empty() {
             return Ok((Vec::new(), None));
         }
-        let (existing, new) = (self.new_row(&target.table), self.new_row(&target.table));
-        self.in_new_row(target, existing);
-        self.inserted = Some((existing, new));
+        let (row, new) = (self.target_row(target)?, self.new_row(&target.table));
+        let existing = row.first;
+        self.scope().sources.push(row.source.clone());
+        self.inserted.places = Some((existing, new));
         // Compat: the error names UPDATE only if the source is a query.
         let clause = match insert.source {
             ast::InsertSource::Query(_) => Clause::Duplicate,
@@ -456,8 +456,11 @@ impl Binder<'_> {
         };
         self.row_table = Some((target.table.clone(), existing));
         let bound = self.assignments(target, existing, &insert.on_duplicate, clause);
-        (self.inserted, self.row_table) = (None, None);
-        Ok((bound?, Some((existing, new))))
+        (self.inserted.places, self.row_table) = (None, None);
+        let bound = bound?;
+        let values = bound.iter().filter_map(|(_, value)| value.as_ref());
+        self.refuse_other_tables(target, &row, values)?;
+        Ok((bound, Some((existing, new))))
     }
 
     /// Assignments to columns of the target; `first` is the first column of its row.
@@ -506,7 +509,7 @@ impl Binder<'_> {
     /// `VALUES(column)`: the value that was to be inserted; NULL in other statements.
     pub(super) fn inserted_value(&mut self, name: &ast::ColumnRef) -> SqlResult<Expr> {
         let bare = ast::ColumnRef::bare(name.name.clone());
-        let Some((existing, new)) = self.inserted else {
+        let Some((existing, new)) = self.inserted.places else {
             self.column(name)?;
             return Ok(Expr::null());
         };
@@ -515,6 +518,10 @@ impl Binder<'_> {
             return Err(SqlError::unknown_column(&bare, Clause::Fields.name()));
         };
         match self.source_column(&source, &bare.name.value) {
+            // Compat: the error does not name the column.
+            Some((_, id)) if self.inserted.computed.contains_key(&id) => {
+                Err(SqlError::new(&ER_BAD_FIELD_ERROR, &[&"", &"VALUES() function"]))
+            }
             Some((_, id)) => Ok(self.columns.expr(id - existing + new)),
             None => Err(SqlError::unknown_column(&bare, Clause::Fields.name())),
         }
@@ -526,32 +533,26 @@ impl Binder<'_> {
         target: &InsertTarget,
         insert: &ast::Insert,
     ) -> SqlResult<(Vec<(Named, Expr)>, ColumnId)> {
-        let before = self.columns.relations.len();
-        let made = self.inserted_row(target, &insert.returning)?;
+        if insert.returning.is_empty() {
+            return Ok((Vec::new(), 0));
+        }
+        let (source, first) = match target.view {
+            Some(_) => {
+                let row = self.target_row(target)?;
+                self.give_defaults(&row);
+                (row.source, row.first)
+            }
+            None => self.returned_row(&target.table)?,
+        };
         // Compat: the rows of a query are complete before the first one is inserted.
         if matches!(insert.source, ast::InsertSource::Query(_)) {
-            return Ok(made);
+            return Ok((self.returned_from(source, &insert.returning)?, first));
         }
-        // The first added instance is the row itself.
-        let mut read = self.columns.relations.iter().skip(before + 1);
-        if read.any(|relation| relation.table.def.id == target.table.def.id) {
-            return Err(SqlError::new(&ER_UPDATE_TABLE_USED, &[&target.name, &"INSERT"]));
-        }
-        Ok(made)
-    }
-
-    fn inserted_row(
-        &mut self,
-        target: &InsertTarget,
-        items: &[ast::SelectItem],
-    ) -> SqlResult<(Vec<(Named, Expr)>, ColumnId)> {
-        if target.view.is_none() || items.is_empty() {
-            return self.returning(&target.table, items);
-        }
-        let relation = self.columns.add_relation(target.table.clone(), &target.name);
-        let first = self.columns.relations[relation].first;
-        let source = target.source(first);
-        Ok((self.returned_from(source, items)?, first))
+        self.watch_all_reads();
+        let returned = self.returned_from(source, &insert.returning)?;
+        let view = target.view.as_ref().map(|view| (&*view.schema, &*view.name));
+        self.refuse_inserted_read(&target.table, &target.alias, (&target.name, view))?;
+        Ok((returned, first))
     }
 
     /// RETURNING: its columns, and the number of the row's first column.
@@ -563,11 +564,16 @@ impl Binder<'_> {
         if items.is_empty() {
             return Ok((Vec::new(), 0));
         }
+        let (source, first) = self.returned_row(table)?;
+        Ok((self.returned_from(source, items)?, first))
+    }
+
+    /// The row of a table that RETURNING reads, and the number of its first column.
+    fn returned_row(&mut self, table: &Arc<TableInfo>) -> SqlResult<(Source, ColumnId)> {
         self.push_scope();
         let relation = self.add_table(table.clone(), table.name())?;
         let source = self.pop_scope().sources.remove(0);
-        let first = self.columns.relations[relation].first;
-        Ok((self.returned_from(source, items)?, first))
+        Ok((source, self.columns.relations[relation].first))
     }
 
     /// RETURNING over the columns of a source.

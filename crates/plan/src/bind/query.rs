@@ -285,7 +285,7 @@ impl Binder<'_> {
 
     /// A column of one combined query, with its coercibility. Literals and computed texts stay
     /// expressions, because their type alone does not determine the common type.
-    fn branch_column(&self, query: &Query, at: usize) -> Expr {
+    pub(super) fn branch_column(&self, query: &Query, at: usize) -> Expr {
         let id = query.columns[at].id;
         if let Logical::Project { columns, .. } = &query.plan
             && let Some((_, literal)) = columns.iter().find(|(column, _)| *column == id)
@@ -294,7 +294,12 @@ impl Binder<'_> {
         {
             return literal.clone();
         }
-        self.columns.expr(id)
+        let mut column = self.columns.expr(id);
+        // Compat: how many digits a variable's value has is not known here.
+        if column.ty.kind == TypeKind::Decimal && is_variable(query, id) {
+            column.ty = SqlType::decimal(65, 38);
+        }
+        column
     }
 
     /// The type of a column of combined queries.
@@ -422,4 +427,11 @@ fn is_bare(query: &ast::Query) -> bool {
     let alone = query.with.is_none() && query.into.is_none() && query.locking.is_none();
     let whole = query.order_by.is_empty() && query.limit.is_none();
     alone && whole && matches!(query.body, ast::QueryBody::Select(_))
+}
+
+/// Whether a column of a query is a user variable.
+fn is_variable(query: &Query, id: ColumnId) -> bool {
+    let Logical::Project { columns, .. } = &query.plan else { return false };
+    let is_it = |e: &Expr| matches!(e.kind, ExprKind::UserVariable(..));
+    columns.iter().any(|(column, e)| *column == id && is_it(e))
 }

@@ -1,7 +1,8 @@
-//! Tables that an UPDATE or a multi-table DELETE reads in subqueries. Those of a DELETE must not be
-//! its targets.
+//! Tables that an UPDATE, a multi-table DELETE or the RETURNING of an INSERT reads in subqueries.
+//! Those of a DELETE must not be its targets.
 //!
-//! Must not know the targets: [`Binder::update`] and [`Binder::delete`] look at them at the end.
+//! Must not know the targets: [`Binder::update`], [`Binder::delete`] and [`Binder::insert`] look at
+//! them at the end.
 
 use selkie_catalog::TableInfo;
 use selkie_engine::TableId;
@@ -19,8 +20,18 @@ type NamedView = (Box<str>, (Box<str>, Box<str>));
 #[derive(Debug, Default)]
 pub(super) struct ReadAgain {
     place: Place,
-    /// Table ids, each with the outermost view through which the table is read.
-    tables: Vec<(TableId, Option<NamedView>)>,
+    tables: Vec<Read>,
+    /// Whether tables that derived tables read count, too.
+    everywhere: bool,
+}
+
+/// A table that is read.
+#[derive(Clone, Debug)]
+struct Read {
+    id: TableId,
+    alias: Box<str>,
+    /// The outermost view through which it is read.
+    view: Option<NamedView>,
 }
 
 /// Place of the tables being bound.
@@ -40,14 +51,19 @@ impl Binder<'_> {
         self.read_again = Some(ReadAgain::default());
     }
 
+    /// Starts recording all tables that are read, wherever.
+    pub(super) fn watch_all_reads(&mut self) {
+        self.read_again = Some(ReadAgain { everywhere: true, ..ReadAgain::default() });
+    }
+
     /// Records a table that is added to the current scope.
-    pub(super) fn note_read(&mut self, info: &TableInfo) {
+    pub(super) fn note_read(&mut self, info: &TableInfo, alias: &str) {
         let in_subquery = self.scopes.len() > 1;
         if let Some(read) = &mut self.read_again
-            && (in_subquery || read.place.below)
-            && !read.place.hidden
+            && (read.everywhere || (in_subquery || read.place.below) && !read.place.hidden)
         {
-            read.tables.push((info.def.id, read.place.view.clone()));
+            let view = read.place.view.clone();
+            read.tables.push(Read { id: info.def.id, alias: alias.into(), view });
         }
     }
 
@@ -79,27 +95,49 @@ impl Binder<'_> {
     pub(super) fn was_read(&mut self, mut targets: impl Iterator<Item = RelationId>) -> bool {
         let tables = self.read_again.take().map(|read| read.tables).unwrap_or_default();
         let id = |relation: RelationId| self.columns.relations[relation].table.def.id;
-        targets.any(|target| tables.iter().any(|(table, _)| *table == id(target)))
+        targets.any(|target| tables.iter().any(|read| read.id == id(target)))
     }
 
     /// Error 1093 or 1443 if a target named `source` is read too.
     pub(super) fn refuse_read_again(&self, source: &Source, relation: RelationId) -> SqlResult<()> {
         let id = self.columns.relations[relation].table.def.id;
         let tables = self.read_again.iter().flat_map(|read| &read.tables);
-        let Some((_, read)) = tables.into_iter().find(|(table, _)| *table == id) else {
+        let Some(read) = tables.into_iter().find(|read| read.id == id) else {
             return Ok(());
         };
         let target = self.kept_view(source).map(|view| (view.info.schema(), view.info.name()));
-        let through = read.as_ref().map(|(alias, (schema, name))| (alias, (&**schema, &**name)));
-        let same = through.is_some_and(|(_, name)| Some(name) == target);
-        let prevents = match through {
-            _ if same => None,
-            Some((alias, _)) => Some(alias),
-            None => target.is_some().then_some(&source.name),
-        };
-        Err(match prevents {
-            Some(view) => SqlError::new(&ER_VIEW_PREVENT_UPDATE, &[view, &"DELETE", &source.name]),
-            None => SqlError::new(&ER_UPDATE_TABLE_USED, &[&source.name, &"DELETE"]),
-        })
+        Err(read_too(read, (&source.name, target), "DELETE"))
+    }
+
+    /// Error 1093 or 1443 if the table of an INSERT was read. Compat: not under another alias than
+    /// that of the target, or of the table below it. Ends the recording.
+    pub(super) fn refuse_inserted_read(
+        &mut self,
+        table: &TableInfo,
+        alias: &str,
+        (name, view): (&str, Option<(&str, &str)>),
+    ) -> SqlResult<()> {
+        let tables = self.read_again.take().map(|read| read.tables).unwrap_or_default();
+        let names = self.table_names();
+        let is_it = |read: &&Read| read.id == table.def.id && names.is_same(&read.alias, alias);
+        match tables.iter().find(is_it) {
+            Some(read) => Err(read_too(read, (name, view), "INSERT")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The error for a target that is read, too: its name in the statement, and the schema and name of
+/// its view.
+fn read_too(read: &Read, (name, view): (&str, Option<(&str, &str)>), verb: &str) -> SqlError {
+    let through = read.view.as_ref().map(|(alias, (schema, name))| (alias, (&**schema, &**name)));
+    let prevents: Option<&str> = match through {
+        Some((_, read)) if Some(read) == view => None,
+        Some((alias, _)) => Some(alias),
+        None => view.is_some().then_some(name),
+    };
+    match prevents {
+        Some(by) => SqlError::new(&ER_VIEW_PREVENT_UPDATE, &[&by, &verb, &name]),
+        None => SqlError::new(&ER_UPDATE_TABLE_USED, &[&name, &verb]),
     }
 }

@@ -165,8 +165,8 @@ impl Binder<'_> {
 
     /// Compat: the types are those of the anchor, and every column is nullable.
     fn recursive_part(&mut self, member: &Member<'_>, anchor: Query) -> SqlResult<RecursivePart> {
-        let tys: Vec<SqlType> =
-            anchor.ids().iter().map(|id| self.columns.operand_type(*id)).collect();
+        let columns = 0..anchor.columns.len();
+        let tys: Vec<SqlType> = columns.map(|at| self.branch_column(&anchor, at).ty).collect();
         let step = match member.steps.is_empty() {
             true => None,
             false => {

@@ -91,7 +91,7 @@ pub(super) fn mentions_any(query: &ast::Query, names: &[&str]) -> bool {
 }
 
 /// An error unless a recursive part reads the group `names` exactly once, in FROM and not on the
-/// inner side of an outer join, and has no aggregates.
+/// inner side of an outer join, and has no aggregates and window functions.
 pub(super) fn check_part(
     part: &ast::Query,
     names: &[&str],
@@ -103,7 +103,7 @@ pub(super) fn check_part(
     let violated = in_from != 1
         || mentions(part, names) > in_from
         || select.from.iter().any(|table| on_inner_side(table, names))
-        || aggregates(select, is_aggregate);
+        || aggregates(select, &|e| is_aggregate(e) || is_window_function(e));
     match violated {
         true => Err(SqlError::new(&ER_NOT_STANDARD_COMPLIANT_RECURSIVE, &[table])),
         false => Ok(()),
@@ -145,6 +145,10 @@ fn is_built_in_aggregate(e: &ast::Expr) -> bool {
         }
         _ => false,
     }
+}
+
+fn is_window_function(e: &ast::Expr) -> bool {
+    matches!(&e.kind, ast::ExprKind::Call(call) if call.over.is_some())
 }
 
 impl Binder<'_> {

@@ -28,7 +28,7 @@ pub(super) enum RowNumbers {
 impl RowNumbers {
     /// The meaning in the rows of an INSERT. LOAD DATA runs one listed row again and again.
     pub(super) fn of_values(insert: &ast::Insert) -> Self {
-        if insert.again { Self::Counted } else { Self::Fixed(0) }
+        if insert.origin == ast::InsertOrigin::Load { Self::Counted } else { Self::Fixed(0) }
     }
 }
 

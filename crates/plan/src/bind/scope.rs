@@ -227,6 +227,9 @@ impl Binder<'_> {
 
     /// The expression that reads a column of a source.
     pub(super) fn source_expr(&self, source: &Source, id: ColumnId) -> Expr {
+        if let Some(value) = self.inserted.computed.get(&id) {
+            return value.clone();
+        }
         let mut expr = self.columns.expr(id);
         expr.nullable |= source.nullable;
         if let Some(shown) = &self.columns.get(id).shown {

@@ -210,7 +210,9 @@ impl Binder<'_> {
                 self.warn_of_cut(item);
                 let value = self.scalar(expr)?;
                 let name = self.item_name(item).unwrap_or_default();
-                Ok(vec![self.item(value, name)])
+                let mut item = self.item(value, name);
+                self.tell_computed(expr, &mut item);
+                Ok(vec![item])
             }
         }
     }

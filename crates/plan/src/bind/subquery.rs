@@ -3,10 +3,12 @@
 //! Until subqueries are unnested, placeholder columns stand for an expression's operands. The
 //! predicate of IN, ANY and ALL compares them with the columns of the subquery.
 
+use std::borrow::Cow;
+
 use selkie_expr::{CompareOp, Expr, ExprKind, Subquery, SubqueryId, SubqueryKind, build};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
-use selkie_types::{Physical, SqlError, SqlResult, SqlType, TypeKind};
+use selkie_types::{Physical, SqlError, SqlResult, SqlType, TypeKind, stack};
 
 use super::{Binder, Query};
 use crate::logical::{Logical, SubqueryState};
@@ -126,6 +128,7 @@ impl Binder<'_> {
         if is_row && (all || op != CompareOp::Eq) {
             return Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&1]));
         }
+        let query = &*with_numbers(query, &left);
         let before = self.columns.relations.len();
         let whole = self.query(query)?;
         if self.reading.changes_one && !all && op == CompareOp::Eq {
@@ -216,6 +219,73 @@ fn is_reduced(query: &ast::Query, is_aggregate: &dyn Fn(&ast::Expr) -> bool) -> 
         && query.into.is_none()
         && !matches!(expr.kind, ast::ExprKind::Column(_))
         && expr.find(&mut |e| keeps(e).then_some(())).is_none()
+}
+
+/// The query of `left IN (query)` with numbers in place of the hexadecimal and bit literals that
+/// its SELECTs give beside numbers of the left side.
+///
+/// Compat: every SELECT of a union is compared by itself, and such a literal is a number then.
+fn with_numbers<'q>(query: &'q ast::Query, left: &Expr) -> Cow<'q, ast::Query> {
+    let is_number: Vec<bool> = match &left.kind {
+        ExprKind::Row(values) => values.iter().map(|value| value.ty.is_numeric()).collect(),
+        _ => vec![left.ty.is_numeric()],
+    };
+    if !is_number.contains(&true) || !gives_digits(&query.body, &is_number) {
+        return Cow::Borrowed(query);
+    }
+    let mut query = query.clone();
+    to_numbers(&mut query.body, &is_number);
+    Cow::Owned(query)
+}
+
+/// Whether a SELECT gives a hexadecimal or bit literal as one of the numbers.
+fn gives_digits(body: &ast::QueryBody, is_number: &[bool]) -> bool {
+    stack::ensure();
+    match body {
+        ast::QueryBody::Select(select) => {
+            select.items.iter().zip(is_number).any(|(item, is_number)| {
+                let ast::SelectItem::Expr { expr, .. } = item else { return false };
+                *is_number && number_of_digits(expr).is_some()
+            })
+        }
+        ast::QueryBody::Values(_) => false,
+        ast::QueryBody::Nested(query) => gives_digits(&query.body, is_number),
+        ast::QueryBody::Combined { first, rest } => {
+            gives_digits(first, is_number)
+                || rest.iter().any(|operand| gives_digits(&operand.body, is_number))
+        }
+    }
+}
+
+fn to_numbers(body: &mut ast::QueryBody, is_number: &[bool]) {
+    stack::ensure();
+    match body {
+        ast::QueryBody::Select(select) => {
+            for (item, _) in select.items.iter_mut().zip(is_number).filter(|(_, is)| **is) {
+                if let ast::SelectItem::Expr { expr, .. } = item
+                    && let Some(number) = number_of_digits(expr)
+                {
+                    expr.kind = ast::ExprKind::Literal(ast::Literal::Int(number));
+                }
+            }
+        }
+        ast::QueryBody::Values(_) => {}
+        ast::QueryBody::Nested(query) => to_numbers(&mut query.body, is_number),
+        ast::QueryBody::Combined { first, rest } => {
+            to_numbers(first, is_number);
+            rest.iter_mut().for_each(|operand| to_numbers(&mut operand.body, is_number));
+        }
+    }
+}
+
+fn number_of_digits(expr: &ast::Expr) -> Option<u64> {
+    let ast::ExprKind::Literal(
+        ast::Literal::Hex { bytes, hybrid: true } | ast::Literal::Bit(bytes),
+    ) = &expr.kind
+    else {
+        return None;
+    };
+    Some(selkie_expr::cast::integer_of_hex(bytes))
 }
 
 /// The query without the clauses that have no effect on its only value.

@@ -72,12 +72,14 @@ impl Binder<'_> {
         let (portion, mut source) = self.portion_of_update(update, &sources, source)?;
         self.scope().rows.numbers = RowNumbers::Accepted(None);
         let mut targets: Vec<BoundTarget> = Vec::new();
+        // Compat: values of several tables are in the select list.
+        let clause = if multiple { Clause::Fields } else { Clause::Set };
         for assignment in &update.assignments {
             let (relation, at) = self.assigned_column(&sources, &assignment.column)?;
             let table = self.columns.relations[relation].table.clone();
             refuse_no_default(&table, at, &assignment.value)?;
             let row = (&*table, self.columns.relations[relation].first);
-            let value = self.assigned_value(row, at, &assignment.value, Clause::Set)?;
+            let value = self.assigned_value(row, at, &assignment.value, clause)?;
             match targets.iter_mut().find(|t| t.relation == relation) {
                 Some(target) => {
                     self.refuse_second_value(&sources, target, at)?;
@@ -278,7 +280,7 @@ impl Binder<'_> {
             (super::scope::SourceColumns::Table(_), _, Some(origin)) => Ok(origin),
             (_, Some(below), Some(origin)) if below.contains(&origin.0) => Ok(origin),
             (_, Some(below), _) if !below.is_empty() => {
-                Err(SqlError::new(&ER_NONUPDATEABLE_COLUMN, &[&name.name]))
+                Err(super::insert_target::not_updatable(name))
             }
             _ => Err(SqlError::new(&ER_NON_UPDATABLE_TABLE, &[&source.name, &"UPDATE"])),
         }

@@ -228,13 +228,7 @@ fn check_one(
     place: &Place<'_>,
 ) -> SqlResult<()> {
     let syntax = crate::parse::expression(text.as_bytes(), context.sql_mode())?;
-    if let Some(what) = syntax.find(&mut |e| forbidden(e, place)) {
-        let subquery = what == "select ...";
-        if subquery && matches!(place.clause, Clause::Check) {
-            return Err(SqlError::new(&ER_SUBQUERIES_NOT_SUPPORTED, &[&place.clause.name()]));
-        }
-        return Err(not_allowed(&what, place));
-    }
+    refuse_forbidden(&syntax, place)?;
     let bound = bind(context, table, &syntax, place)?;
     check_patterns(context, &bound)?;
     refuse_auto_increment(table, &bound, place)?;
@@ -252,6 +246,31 @@ fn check_one(
     let depends = format!("Expression depends on the @@sql_mode value {mode}");
     (context.after_error)(Condition::raw(Level::Warning, ER_UNKNOWN_ERROR.code, depends));
     Err(not_allowed(text, place))
+}
+
+/// An error for parts of expressions in a column's definition that are forbidden whatever the table
+/// is.
+pub fn check_column_parts(def: &ast::ColumnDef) -> SqlResult<()> {
+    let place = |clause, kept| Place { clause, name: &def.name.value, column: None, kept };
+    if let Some(default) = &def.default {
+        refuse_forbidden(default, &place(Clause::Default, false))?;
+    }
+    if let Some(ast::Generated::Expr { expr, stored }) = def.generated.as_deref() {
+        refuse_forbidden(expr, &place(Clause::Generated, *stored))?;
+    }
+    match &def.check {
+        Some(check) => refuse_forbidden(&check.expr, &place(Clause::Check, true)),
+        None => Ok(()),
+    }
+}
+
+fn refuse_forbidden(syntax: &Expr, place: &Place<'_>) -> SqlResult<()> {
+    let Some(what) = syntax.find(&mut |e| forbidden(e, place)) else { return Ok(()) };
+    let subquery = what == "select ...";
+    if subquery && matches!(place.clause, Clause::Check) {
+        return Err(SqlError::new(&ER_SUBQUERIES_NOT_SUPPORTED, &[&place.clause.name()]));
+    }
+    Err(not_allowed(&what, place))
 }
 
 /// A constant default must be a valid value of the column.

@@ -32,7 +32,7 @@ pub(super) fn insert(
     draft.row_exprs.assigned = std::mem::take(&mut bound.on_duplicate);
     draft.row_exprs.returned = std::mem::take(&mut bound.returning);
     draft.row_exprs.own = std::mem::take(&mut bound.own.values);
-    draft.row_exprs.refuse_ranks()?;
+    draft.settle_rows(&table)?;
     let mut done = draft.finish(bound.source, &bound.source_columns, context);
     let mut made = std::mem::take(&mut done.draft.row_exprs);
     place_own(&mut made.own, bound.own.first, &table);
@@ -540,7 +540,8 @@ pub(super) fn delete(
     portion.iter().for_each(|portion| portion::add_columns(portion, &mut ids));
     let several = draft.columns.relations.len() > 1;
     draft.row_exprs.returned = returning;
-    draft.row_exprs.refuse_ranks()?;
+    let table = targets.first().map(|(at, _)| draft.columns.relations[*at].table.clone());
+    table.map_or(Ok(()), |table| draft.settle_rows(&table))?;
     let done = draft.finish(source, &ids, context);
     let mut node = done.root.node.clone();
     if several || portion.is_some() && portion::may_meet(&node) {

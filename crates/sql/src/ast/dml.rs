@@ -21,15 +21,25 @@ pub struct Insert {
     pub partitions: Vec<Ident>,
     /// The column list; `None` if absent, which means all columns (no column with `SET`).
     pub columns: Option<Vec<ColumnRef>>,
-    /// The list may name a column twice: the column takes its values one after the other, as LOAD
-    /// DATA does.
-    pub again: bool,
+    /// The statement that inserts.
+    pub origin: InsertOrigin,
     /// Source of the rows.
     pub source: InsertSource,
     /// `ON DUPLICATE KEY UPDATE`.
     pub on_duplicate: Vec<Assignment>,
     /// `RETURNING`.
     pub returning: Vec<SelectItem>,
+}
+
+/// The statement that an INSERT belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum InsertOrigin {
+    /// INSERT or REPLACE itself.
+    Insert,
+    /// LOAD DATA. The list may name a column twice: it takes its values one after the other.
+    Load,
+    /// CREATE TABLE .. SELECT.
+    Create,
 }
 
 /// Scheduling word of INSERT and REPLACE.

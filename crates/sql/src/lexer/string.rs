@@ -48,7 +48,8 @@ impl Lexer<'_> {
 
 /// Appends the bytes that a quoted text stands for; `raw` includes the quotes.
 pub(crate) fn unescape(raw: &[u8], escapes: bool, out: &mut Vec<u8>) {
-    let Some((&quote, rest)) = raw.split_first() else { return };
+    let Some((&first, rest)) = raw.split_first() else { return };
+    let quote = if first == b'[' { b']' } else { first };
     let mut rest = rest.strip_suffix(&[quote]).unwrap_or(rest);
     let other = if escapes { b'\\' } else { quote };
     while let Some(at) = memchr::memchr2(quote, other, rest) {

@@ -302,7 +302,8 @@ impl Parser<'_> {
             return Ok(AlterAction::DropDefault { if_exists, column });
         }
         self.expect_all(&[Kw::SET, Kw::DEFAULT])?;
-        Ok(AlterAction::SetDefault { if_exists, column, default: self.default_expr()?.into() })
+        let default = self.default_of(&column)?.into();
+        Ok(AlterAction::SetDefault { if_exists, column, default })
     }
 
     fn alter_rename(&mut self) -> PResult<AlterAction> {

@@ -43,7 +43,7 @@ impl Parser<'_> {
             }
             Kw::DEFAULT => {
                 self.next();
-                c.default = Some(self.default_expr()?);
+                c.default = Some(self.default_of(&c.name)?);
             }
             Kw::ON => {
                 self.next();
@@ -137,6 +137,13 @@ impl Parser<'_> {
         Ok(())
     }
 
+    /// The default of a column of this name.
+    pub(super) fn default_of(&mut self, column: &Ident) -> PResult<Expr> {
+        let default = self.default_expr()?;
+        self.refuse_variables(&default, "DEFAULT", column)?;
+        Ok(default)
+    }
+
     /// A default: an operand with a sign, or any expression in parentheses. A COLLATE after it
     /// belongs to the column.
     pub(super) fn default_expr(&mut self) -> PResult<Expr> {
@@ -189,6 +196,7 @@ impl Parser<'_> {
             return Ok(());
         }
         let expr = self.parens(Self::expr)?;
+        self.refuse_variables(&expr, "GENERATED ALWAYS AS", &c.name)?;
         let kind = self.eat_any(&[Kw::VIRTUAL, Kw::PERSISTENT, Kw::STORED]);
         let stored = matches!(kind, Some(Kw::PERSISTENT | Kw::STORED));
         c.generated = Some(Generated::Expr { expr, stored }.into());
@@ -207,6 +215,7 @@ impl Parser<'_> {
         }
         self.expect(Kw::CHECK)?;
         let expr = self.parens(Self::expr)?;
+        self.refuse_variables(&expr, "CHECK", &c.name)?;
         c.check = Some(CheckDef { name: None, if_not_exists: false, expr }.into());
         Ok(())
     }

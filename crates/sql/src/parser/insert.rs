@@ -3,8 +3,8 @@
 
 use super::{PResult, Parser};
 use crate::ast::{
-    Assignment, ColumnRef, Expr, ExprKind, Insert, InsertPriority, InsertSource, QueryBody,
-    SelectItem, Statement,
+    Assignment, ColumnRef, Expr, ExprKind, Insert, InsertOrigin, InsertPriority, InsertSource,
+    QueryBody, SelectItem, Statement,
 };
 use crate::lexer::{Kw, T};
 
@@ -35,7 +35,7 @@ impl Parser<'_> {
             table,
             partitions,
             columns,
-            again: false,
+            origin: InsertOrigin::Insert,
             source,
             on_duplicate,
             returning,

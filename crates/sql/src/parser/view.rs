@@ -74,6 +74,9 @@ impl Parser<'_> {
         let columns = self.ident_list_opt()?;
         self.expect(Kw::AS)?;
         let query = self.leading_query()?;
+        if !alter {
+            self.refuse_variables_of_view(&query)?;
+        }
         let mut check_option = None;
         if self.eat(Kw::WITH) {
             check_option = Some(match self.eat_any(&[Kw::CASCADED, Kw::LOCAL]) {

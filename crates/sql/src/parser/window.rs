@@ -62,12 +62,25 @@ impl Parser<'_> {
                 _ => FrameBound::UnboundedFollowing,
             });
         }
-        let literal = matches!(self.tok.kind, T::Int | T::Decimal | T::Float | T::Str | T::Param);
-        let expr = if literal { self.primary()? } else { return Err(self.error()) };
+        let expr = if self.at_literal() { self.primary()? } else { return Err(self.error()) };
         Ok(match self.expect_any(&[Kw::PRECEDING, Kw::FOLLOWING])? {
             Kw::PRECEDING => FrameBound::Preceding(expr),
             _ => FrameBound::Following(expr),
         })
+    }
+
+    /// Whether a literal comes next.
+    fn at_literal(&self) -> bool {
+        match self.tok.kind {
+            T::Int | T::Decimal | T::Float | T::Str => true,
+            T::HexNumber | T::HexString | T::BitNumber | T::BitString => true,
+            T::NationalStr | T::Introducer | T::NullSign => true,
+            T::Word(word) => matches!(
+                word,
+                Kw::NULL | Kw::TRUE | Kw::FALSE | Kw::DATE | Kw::TIME | Kw::TIMESTAMP
+            ),
+            _ => false,
+        }
     }
 
     fn frame_exclude(&mut self) -> PResult<FrameExclude> {

@@ -9,7 +9,7 @@ use selkie_plan::physical::{InsertValue, OwnValue};
 use selkie_types::{Batch, Column, SqlResult, Value};
 
 use super::Inserter;
-use crate::run::defaults::{default_of_column, implicit_default};
+use crate::run::defaults::default_of_column;
 use crate::state::columns::column_of;
 
 /// Whether a row says DEFAULT.
@@ -114,6 +114,8 @@ impl<'r> Inserter<'r> {
 
     /// The value of a single row that reads the row itself: columns given values before, defaults
     /// of the others.
+    ///
+    /// Compat: a value that will be generated is 0 here.
     fn own_value(
         &self,
         own: &OwnValue,
@@ -121,9 +123,11 @@ impl<'r> Inserter<'r> {
         source: &Batch,
         first_row: u64,
     ) -> SqlResult<Arc<Column>> {
+        let is_generated =
+            |at: usize| self.plan.table.columns[at].auto_increment && columns[at].is_null(0);
         let so_far = (0..columns.len()).map(|at| match own.before.contains(&at) {
-            true => columns[at].clone(),
-            false => self.maker.initial(at, 1),
+            true if !is_generated(at) => columns[at].clone(),
+            _ => self.maker.initial(at, 1),
         });
         let row = Batch::new(so_far.collect(), 1);
         let number = match source.column(own.number).value(0) {
@@ -143,7 +147,7 @@ impl<'r> Inserter<'r> {
                 // Compat: the automatic value is 0 to triggers, and stays 0 under
                 // NO_AUTO_VALUE_ON_ZERO.
                 true if self.has_before_triggers() && column.auto_increment => {
-                    out.push(&implicit_default(&column.ty));
+                    out.push(&Value::zero_of(&column.ty));
                 }
                 // Compat: triggers see NULL in place of a default that is missing.
                 true if self.has_before_triggers() && self.has_no_default(at) => {
@@ -178,11 +182,10 @@ impl<'r> Inserter<'r> {
     /// Whether `ON DUPLICATE KEY UPDATE` sets a column.
     ///
     /// Compat: the column then needs no default, though new rows are not updated; unless the rows
-    /// come from a query or go through a view.
+    /// come from a query.
     pub(super) fn is_set_on_duplicate(&self, at: usize) -> bool {
         let Some(update) = &self.plan.on_duplicate else { return false };
-        let counts = !self.plan.is_query && self.plan.view.is_none();
-        counts && update.assignments.iter().any(|a| a.column == at)
+        !self.plan.is_query && update.assignments.iter().any(|a| a.column == at)
     }
 
     /// 1906 for every value but NULL given for a generated column.

@@ -5,10 +5,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use selkie_engine::automatic_number;
 use selkie_plan::physical::InsertMode;
-use selkie_types::{Batch, Column, SqlResult, Value};
+use selkie_types::{Batch, Column, SqlResult};
 
 use super::{Inserter, NewRows, is_single_row};
+use crate::dml::auto_increment::told;
 use crate::dml::on_duplicate::Updated;
 use crate::dml::{Returning, send_returned};
 use crate::{Outcome, RowCounts, Told};
@@ -28,14 +30,6 @@ pub(super) struct Updates {
     last: Option<u64>,
 }
 
-fn number(value: &Value) -> Option<u64> {
-    match value {
-        Value::Int(v) => u64::try_from(*v).ok(),
-        Value::UInt(v) => Some(*v),
-        _ => None,
-    }
-}
-
 impl Inserter<'_> {
     /// Keeps what became of the row in the way of row `at`.
     pub(super) fn note_updated(&mut self, at: usize, updated: Updated) {
@@ -44,8 +38,9 @@ impl Inserter<'_> {
         let Some(row) = updated.row else { return };
         self.updates.found += 1;
         if let Some(auto) = &mut self.auto {
-            self.updates.last = number(&row[auto.column].value(0));
-            auto.note_updated(self.updates.last);
+            let value = row[auto.column].value(0);
+            self.updates.last = told(&value);
+            auto.note_updated(automatic_number(&value));
         }
         if !self.plan.returning.is_empty() {
             self.updates.rows.push((at as u32, row));
@@ -59,7 +54,7 @@ impl Inserter<'_> {
         }
         self.updates.stored += rows.len() as u64;
         if let Some(auto) = &self.auto {
-            self.updates.last = number(&new.columns[auto.column].value(rows.end - 1));
+            self.updates.last = told(&new.columns[auto.column].value(rows.end - 1));
         }
     }
 

@@ -9,7 +9,7 @@ use selkie_types::{Column, SqlResult, Value};
 
 use super::{Inserter, NewRows};
 use crate::dml::keeps::{keeps_changes, reads_only_its_row};
-use crate::run::defaults::{default_of_column, implicit_default};
+use crate::run::defaults::default_of_column;
 use crate::state::around::Triggers;
 use crate::state::columns::column_of;
 
@@ -92,7 +92,7 @@ impl Inserter<'_> {
         let mut filled = column_of(ty, asked.len());
         for row in 0..asked.len() {
             match asked.value(row) {
-                Value::Null => filled.push(&implicit_default(ty)),
+                Value::Null => filled.push(&Value::zero_of(ty)),
                 value => filled.push(&value),
             }
         }
@@ -106,7 +106,7 @@ impl Inserter<'_> {
         let mut out = column_of(ty, seen.len());
         for row in 0..seen.len() {
             match seen.value(row) {
-                value if asked.is_null(row) && value == implicit_default(ty) => {
+                value if asked.is_null(row) && value == Value::zero_of(ty) => {
                     out.push(&Value::Null);
                 }
                 value => out.push(&value),

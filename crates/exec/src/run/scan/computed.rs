@@ -6,9 +6,8 @@ use std::sync::Arc;
 use selkie_catalog::TableInfo;
 use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
 use selkie_expr::{EvalContext, Expr};
-use selkie_types::{Batch, Column, Condition, Level, SqlError, SqlResult, SqlType};
+use selkie_types::{Batch, Column, Condition, Level, SqlError, SqlResult, SqlType, Value};
 
-use crate::run::defaults::implicit_default;
 use crate::state::columns::{column_of, scale_of};
 
 /// Values of column `at` of `table`: `expr` over the rows of `input`.
@@ -52,7 +51,7 @@ fn row_by_row(eval: &EvalContext<'_>, expr: &Expr, input: &Batch) -> SqlResult<A
             Ok(value) => out.push(&value.value(0)),
             Err(error) if is_of_data(&error) => {
                 eval.push(Condition::from_error(Level::Warning, &error));
-                out.push(&implicit_default(&expr.ty));
+                out.push(&Value::zero_of(&expr.ty));
             }
             Err(error) => return Err(error),
         }

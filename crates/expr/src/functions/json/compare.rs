@@ -31,13 +31,12 @@ pub(super) fn contains(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
+/// Compat: an array within a candidate array is looked for in the same target, not in its items.
 fn includes(target: &Json<'_>, candidate: &Json<'_>) -> bool {
     tick(8);
     stack::ensure();
     match (target, candidate) {
-        (Json::Array(items, _), Json::Array(wanted, _)) => {
-            wanted.iter().all(|w| items.iter().any(|item| includes(item, w)))
-        }
+        (Json::Array(..), Json::Array(wanted, _)) => wanted.iter().all(|w| includes(target, w)),
         (Json::Array(items, _), other) => items.iter().any(|item| includes(item, other)),
         (Json::Object(..), Json::Object(wanted, _)) => wanted
             .iter()

@@ -2,15 +2,17 @@
 //! Compat: MariaDB checks when a program is created, so these errors come from the parser.
 
 use selkie_types::error::catalogue::{
-    ER_COMMIT_NOT_ALLOWED_IN_SF_OR_TRG, ER_SP_BADSTATEMENT, ER_SP_CANT_SET_AUTOCOMMIT,
-    ER_SP_NO_DROP_SP, ER_SP_NO_RECURSIVE_CREATE, ER_SP_NO_RETSET, ER_STMT_NOT_ALLOWED_IN_SF_OR_TRG,
-    ER_VIEW_SELECT_VARIABLE,
+    ER_COMMIT_NOT_ALLOWED_IN_SF_OR_TRG, ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED,
+    ER_SP_BADSTATEMENT, ER_SP_CANT_SET_AUTOCOMMIT, ER_SP_NO_DROP_SP, ER_SP_NO_RECURSIVE_CREATE,
+    ER_SP_NO_RETSET, ER_STMT_NOT_ALLOWED_IN_SF_OR_TRG, ER_VIEW_SELECT_VARIABLE,
 };
 use selkie_types::{SqlError, SqlResult};
 
 use super::scope::{Kind, Scope};
 use super::{PResult, Parser};
-use crate::ast::{RoutineKind, SetItem, Statement, StoredKind, Transaction};
+use crate::ast::{
+    Expr, ExprKind, Ident, Mention, Query, RoutineKind, SetItem, Statement, StoredKind, Transaction,
+};
 use crate::lexer::Token;
 
 impl Parser<'_> {
@@ -19,11 +21,6 @@ impl Parser<'_> {
     pub(super) fn check_in_program(&mut self, statement: &Statement, at: Token) -> PResult<()> {
         if let Some(word) = refused(statement) {
             return self.fail(&ER_SP_BADSTATEMENT, &[&word]);
-        }
-        if let Statement::CreateView(_) = statement
-            && !self.scope().locals.is_empty()
-        {
-            return self.fail(&ER_VIEW_SELECT_VARIABLE, &[]);
         }
         if let Some((def, word)) = definition(statement) {
             return self.fail(def, &[&word]);
@@ -35,6 +32,34 @@ impl Parser<'_> {
         }
         note(self.scope(), statement);
         Ok(())
+    }
+}
+
+impl Parser<'_> {
+    /// Refuses variables of the program in an expression of a column's definition.
+    pub(in super::super) fn refuse_variables(
+        &self,
+        expr: &Expr,
+        clause: &str,
+        column: &Ident,
+    ) -> PResult<()> {
+        if self.program.is_none() {
+            return Ok(());
+        }
+        let found = expr.find(&mut |e| matches!(e.kind, ExprKind::Param(_)).then_some(e.span));
+        let Some(span) = found else { return Ok(()) };
+        let name = String::from_utf8_lossy(&self.text[span.start as usize..span.end as usize]);
+        let arguments: [&dyn std::fmt::Display; 3] = [&name, &clause, column];
+        self.fail(&ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED, &arguments)
+    }
+
+    /// Refuses variables in the query of a view.
+    pub(in super::super) fn refuse_variables_of_view(&self, query: &Query) -> PResult<()> {
+        let mut found = false;
+        query
+            .clone()
+            .for_each_mention(&mut |mention| found |= matches!(mention, Mention::Variable));
+        if found { self.fail(&ER_VIEW_SELECT_VARIABLE, &[]) } else { Ok(()) }
     }
 }
 

@@ -1,0 +1,22 @@
+-- LOAD DATA into a view with a computed column, and the names of its errors.
+CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, a INT NOT NULL, b INT DEFAULT 7);
+CREATE VIEW v AS SELECT id, a, a + 1 AS s FROM t;
+INSERT INTO t VALUES (100, 5, 1), (101, 6, 1);
+SELECT id, a FROM t ORDER BY id INTO OUTFILE '../compat_load_computed';
+DELETE FROM t;
+LOAD DATA INFILE '../compat_load_computed' INTO TABLE v (id, a);
+LOAD DATA INFILE '../compat_load_computed' REPLACE INTO TABLE v (id, @x) SET a = @x + 1;
+SELECT * FROM t ORDER BY id;
+LOAD DATA INFILE '../compat_load_computed' REPLACE INTO TABLE v (id, a) SET a = s;
+SELECT * FROM t ORDER BY id;
+LOAD DATA INFILE '../compat_load_computed' REPLACE INTO TABLE v (id, @s) SET a = id + s;
+SELECT * FROM t ORDER BY id;
+LOAD DATA INFILE '../compat_load_computed' REPLACE INTO TABLE v (id, s);
+LOAD DATA INFILE '../compat_load_computed' INTO TABLE v;
+LOAD DATA INFILE '../compat_load_computed' INTO TABLE v (id, a) SET b = 1;
+LOAD DATA INFILE '../compat_load_computed' INTO TABLE v (id, b);
+LOAD DATA INFILE '../compat_load_computed' INTO TABLE v (id, @x) SET a = b;
+LOAD DATA INFILE '../compat_load_computed' INTO TABLE t (id, a) SET x = 1;
+LOAD DATA INFILE '../compat_load_computed' INTO TABLE t (id, x);
+LOAD DATA INFILE '../compat_load_computed' INTO TABLE t (id, @x) SET a = x;
+LOAD DATA INFILE '../compat_load_computed' INTO TABLE t (id, @x) SET z = 1, a = x;

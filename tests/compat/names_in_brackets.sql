@@ -1,0 +1,28 @@
+-- Names in brackets with MSSQL.
+CREATE TABLE t (a INT);
+SET sql_mode='MSSQL';
+CREATE TABLE [a b] ([c d] INT, [e]]f] INT);
+INSERT INTO [a b] VALUES (1,2);
+SELECT [c d], [e] FROM [a b];
+SELECT * FROM [a b];
+SELECT [a b].[c d] FROM [a b];
+SELECT [c d] AS [x y] FROM [a b];
+SELECT 1 AS [q];
+SELECT [ c d ] FROM [a b];
+SELECT 'x' AS [a"b], "c d" FROM [a b];
+SELECT `c d` FROM [a b];
+SHOW CREATE TABLE [a b];
+CREATE PROCEDURE [p q]([x y] INT) SELECT [x y];
+CALL [p q](3);
+SHOW CREATE PROCEDURE [p q];
+CREATE VIEW [v w] AS SELECT [c d] FROM [a b];
+SELECT * FROM [v w];
+SHOW CREATE VIEW [v w];
+SELECT [unclosed FROM t;
+SELECT 1 AS [];
+SELECT a[1] FROM t;
+SELECT @[a b];
+SET @[a b] = 1;
+DROP TABLE [a b];
+SET sql_mode=DEFAULT;
+SELECT 1 AS [q];
