@@ -22,7 +22,7 @@ pub enum Lifted {
     OfEqualities,
 }
 
-/// What a lifted literal is for.
+/// Place of a lifted literal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LiteralPlace {
     /// It is compared with a column of this name.

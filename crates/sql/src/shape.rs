@@ -167,7 +167,7 @@ impl Scan<'_, '_> {
         (!marked).then_some(end)
     }
 
-    /// End of a comment, which is part of the shape. `None` if it is not closed, or may be executed.
+    /// End of a comment, which is part of the shape. `None` if it is open, or may be executed.
     fn end_of_comment(&self) -> Option<usize> {
         let inside = &self.text[self.at + 2..];
         if inside.starts_with(b"!") || inside.starts_with(b"M!") {
