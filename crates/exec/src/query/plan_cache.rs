@@ -172,10 +172,13 @@ impl PlanCache {
 
     /// The entry of the current key.
     pub(crate) fn find(&mut self) -> Option<&mut Entry> {
-        match self.is_whole {
-            true => self.whole.find(&*self.shape.bytes),
-            false => self.entries.find(&*self.shape.bytes),
-        }
+        self.find_beside().0
+    }
+
+    /// The entry of the current key, and the key.
+    pub(super) fn find_beside(&mut self) -> (Option<&mut Entry>, &Shape) {
+        let entries = if self.is_whole { &mut self.whole } else { &mut self.entries };
+        (entries.find(&*self.shape.bytes), &self.shape)
     }
 
     /// Stores the entry of the current key.

@@ -146,32 +146,29 @@ enum Shaped {
 }
 
 fn find(cache: &mut PlanCache, instance: &Instance, session: &Session, text: &[u8]) -> Shaped {
-    let Some(entry) = cache.find() else {
+    let (Some(entry), shape) = cache.find_beside() else {
         cache.put(Entry::Seen);
         return Shaped::Met;
     };
-    let variants = match entry {
-        Entry::Kept { variants, .. } => variants.clone(),
-        Entry::Refused { left } if *left > 0 => {
-            *left -= 1;
-            return Shaped::Refused;
-        }
-        Entry::Seen | Entry::Refused { .. } => return Shaped::Repeated,
-    };
-    let shape = &cache.shape;
-    let scope = Scope { instance, session };
-    let found = variants.iter().find_map(|kept| fitting(shape, kept, scope, text));
-    let Some(Entry::Kept { misses, .. }) = cache.find() else { return Shaped::Repeated };
-    match found {
-        Some(found) => {
-            misses.found();
-            Shaped::Found(found)
-        }
-        None if misses.missed() => {
-            cache.put(Entry::Refused { left: PATIENCE });
+    match entry {
+        Entry::Kept { variants, misses } => {
+            let scope = Scope { instance, session };
+            let found = variants.iter().find_map(|kept| fitting(shape, kept, scope, text));
+            if let Some(found) = found {
+                misses.found();
+                return Shaped::Found(found);
+            }
+            if !misses.missed() {
+                return Shaped::Repeated;
+            }
+            *entry = Entry::Refused { left: PATIENCE };
             Shaped::Refused
         }
-        None => Shaped::Repeated,
+        Entry::Refused { left } if *left > 0 => {
+            *left -= 1;
+            Shaped::Refused
+        }
+        Entry::Seen | Entry::Refused { .. } => Shaped::Repeated,
     }
 }
 
