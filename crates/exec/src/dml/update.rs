@@ -54,6 +54,9 @@ struct Target<'r> {
     changed: u64,
     /// Rows that IGNORE leaves as they are, because the table refuses them, count as changed.
     counts_refused: bool,
+    /// Warnings give a row of a join its number. Compat: they do if a single table is read beside
+    /// derived tables of one row; a nested loop begins anew with 1.
+    is_numbered: bool,
 }
 
 pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
@@ -90,6 +93,7 @@ pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
             matched: 0,
             changed: 0,
             counts_refused: joined && !is_changed_first(target, &plan.source),
+            is_numbered: reads_one_table(&plan.source),
         });
     }
     let strict = env.rt.session.is_strict() && !plan.ignore;
@@ -175,6 +179,14 @@ fn outcome(env: Env<'_>, targets: &[Target<'_>]) -> Outcome {
     let affected = if env.rt.session.frame.settings.dml.found_rows { records } else { changed };
     let insert_id = env.rt.session.explicit_insert_id.get().unwrap_or(0);
     Outcome { affected, counts, told, insert_id, ..Outcome::default() }
+}
+
+fn reads_one_table(source: &PlanNode) -> bool {
+    let mut tables = 0;
+    source.visit(&mut |node| {
+        tables += u32::from(matches!(node.operator, Op::TableScan(_) | Op::IndexJoin(_)));
+    });
+    tables == 1
 }
 
 /// Whether a target is read first, alone, and by an index that the changes leave alone.
@@ -416,8 +428,8 @@ impl Target<'_> {
     fn change(&mut self, batch: &Batch, current: &Batch, number: Option<u64>) -> SqlResult<()> {
         self.maker.refuse_warnings(0)?;
         let attempt = self.env.eval.attempt();
-        // Compat: the rows of a join have no numbers.
         let first_row = match self.seen {
+            Some(_) if self.is_numbered => self.matched + 1,
             Some(_) => 1,
             None => number.unwrap_or(self.matched + 1),
         };
