@@ -93,7 +93,7 @@ pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
             matched: 0,
             changed: 0,
             counts_refused: joined && !is_changed_first(target, &plan.source),
-            is_numbered: reads_one_table(&plan.source),
+            is_numbered: joined && reads_one_table(&plan.source),
         });
     }
     let strict = env.rt.session.is_strict() && !plan.ignore;
@@ -181,6 +181,7 @@ fn outcome(env: Env<'_>, targets: &[Target<'_>]) -> Outcome {
     Outcome { affected, counts, told, insert_id, ..Outcome::default() }
 }
 
+/// Whether a single table is read, beside derived tables of one row.
 fn reads_one_table(source: &PlanNode) -> bool {
     let mut tables = 0;
     source.visit(&mut |node| {
