@@ -85,22 +85,18 @@ impl Binder<'_> {
     /// Whether the value of an expression follows from parameters and from variables that are not
     /// assigned.
     fn is_of_this_execution(&self, e: &Expr) -> bool {
-        stack::ensure();
-        let parameters = self.parameters;
-        // Assignments further on in the text are not bound yet.
-        let may_assign = self.names.text.windows(2).any(|two| two == b":=");
-        let is_given = |e: &Expr| match &e.kind {
-            ExprKind::Parameter(at) => *at < parameters,
-            ExprKind::UserVariable(..) => !may_assign,
-            _ => false,
-        };
+        let is_variable = |e: &Expr| matches!(e.kind, ExprKind::UserVariable(..));
         let varies = |e: &Expr| match &e.kind {
-            ExprKind::Parameter(_) | ExprKind::UserVariable(..) => !is_given(e),
-            ExprKind::Literal(_) => false,
+            ExprKind::Parameter(at) => *at >= self.parameters,
+            ExprKind::UserVariable(..) | ExprKind::Literal(_) => false,
             ExprKind::Call(_) => e.children().is_empty() || !e.is_constant_over_constants(),
             _ => true,
         };
-        e.any(&mut |e| is_given(e)) && !e.any(&mut |e| varies(e))
+        let has_variable = e.any(&mut |e| is_variable(e));
+        let is_given = has_variable || e.any(&mut |e| matches!(e.kind, ExprKind::Parameter(_)));
+        // Assignments further on in the text are not bound yet.
+        let may_assign = || self.names.text.windows(2).any(|two| two == b":=");
+        is_given && !e.any(&mut |e| varies(e)) && !(has_variable && may_assign())
     }
 
     fn args(&mut self, call: &ast::FunctionCall) -> SqlResult<Vec<Expr>> {
