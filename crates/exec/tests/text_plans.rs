@@ -184,4 +184,34 @@ fn shapes_that_always_differ_are_given_up() {
     // The select list is part of the text, so each needs a statement of its own.
     let form = "SELECT p.n + ?, c.k FROM p JOIN c ON c.p = p.id WHERE p.id = 5";
     assert_eq!(found(&mut world, &texts(form, 1..40)), 0);
+    // A shape that is kept asks for a plan of this text; one that is given up does not.
+    let (instance, session) = world.parts("a");
+    let next = form.replace('?', "40");
+    assert!(matches!(find_text_plan(instance, session, next.as_bytes()), TextLookup::Unknown));
+}
+
+#[test]
+fn what_estimates_do_not_know_is_planned_each() {
+    let many = ["?"; 9].map(|one| format!("c.p = {one} AND c.k = 'k{one}'"));
+    let many = many
+        .iter()
+        .enumerate()
+        .map(|(at, on)| format!(" JOIN c c{at} ON {}", on.replace("c.", &format!("c{at}."))));
+    for form in [
+        // More ranges than are counted.
+        format!(
+            "SELECT p.n, c.k FROM p JOIN c ON c.p = p.id WHERE p.id IN ({})",
+            ["?"; 17].join(",")
+        ),
+        // More estimates than are worth it.
+        format!("SELECT p.n FROM p{} WHERE p.id = 5", many.collect::<String>()),
+        // A value that is converted.
+        "SELECT p.n, c.k FROM p JOIN c ON c.p = p.id WHERE c.k = ?".to_owned(),
+        "SELECT p.n, c.k FROM p JOIN c ON c.p = p.id WHERE p.id = 'x?'".to_owned(),
+        // A column that is computed.
+        "SELECT p.n, c.k FROM p JOIN c ON c.p = p.id WHERE p.id + 1 = ?".to_owned(),
+    ] {
+        let mut world = parents_and_children();
+        assert_eq!(found(&mut world, &texts(&form, 20..26)), 0, "{form}");
+    }
 }
