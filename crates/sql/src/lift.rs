@@ -93,6 +93,13 @@ fn is_plain(expr: &Expr) -> Option<()> {
     is_plain.then_some(())
 }
 
+/// Succeeds if a walk, which enters subqueries, meets no variable.
+fn without_variables(walk: impl FnOnce(&mut dyn FnMut(Mention<'_>))) -> Option<()> {
+    let mut found = false;
+    walk(&mut |mention| found |= matches!(mention, Mention::Variable));
+    (!found).then_some(())
+}
+
 struct Lift<'a> {
     which: Lifted,
     literals: &'a [Span],
@@ -141,11 +148,7 @@ impl Lift<'_> {
         if self.which == Lifted::OfOneTable {
             return is_plain(expr);
         }
-        let mut has_variable = false;
-        expr.for_each_mention(&mut |mention| {
-            has_variable |= matches!(mention, Mention::Variable);
-        });
-        (!has_variable).then_some(())
+        without_variables(|visit| expr.for_each_mention(visit))
     }
 
     /// Lifts literals of the subqueries in an expression.
@@ -179,11 +182,7 @@ impl Lift<'_> {
                 }
             }
             TableRef::Derived(derived) if derived.system_time.is_none() => {
-                let mut has_variable = false;
-                derived.query.for_each_mention(&mut |mention| {
-                    has_variable |= matches!(mention, Mention::Variable);
-                });
-                (!has_variable).then_some(())?;
+                without_variables(|visit| derived.query.for_each_mention(visit))?;
                 self.inner(&mut derived.query)
             }
             TableRef::Derived(_) | TableRef::JsonTable(_) => None,

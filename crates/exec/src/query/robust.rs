@@ -132,7 +132,7 @@ impl Comparison<'_> {
             || only && (range.covering || is_clustered(scan, range) || is_equality(range));
         cheap
             && range.ranges.iter().all(is_bounded)
-            && range.ranges.iter().flat_map(bounds).all(is_value)
+            && range.ranges.iter().flat_map(KeyRange::values).all(is_value)
     }
 
     /// Whether estimates know all that the values of a scan decide. A column that equals a value
@@ -151,7 +151,8 @@ impl Comparison<'_> {
         match &scan.access {
             Access::Full { .. } => true,
             Access::Index(range) => {
-                let given = || range.ranges.iter().flat_map(bounds).filter(|e| self.has_given(e));
+                let given =
+                    || range.ranges.iter().flat_map(KeyRange::values).filter(|e| self.has_given(e));
                 given().all(is_value)
                     && (range.unique || is_known(range) || given().next().is_none())
             }
@@ -238,16 +239,8 @@ fn is_equality(range: &IndexRange) -> bool {
 }
 
 fn is_bounded(range: &KeyRange) -> bool {
-    let has_end = bounds(range).next().is_some();
+    let has_end = range.values().next().is_some();
     has_end && range.like.is_none()
-}
-
-fn bounds(range: &KeyRange) -> impl Iterator<Item = &Expr> {
-    let ends = [&range.lower, &range.upper].into_iter().filter_map(|end| match end {
-        RangeBound::Unbounded => None,
-        RangeBound::Included(e) | RangeBound::Excluded(e) => Some(e),
-    });
-    range.equal.iter().chain(ends)
 }
 
 fn is_value(e: &Expr) -> bool {

@@ -8,9 +8,9 @@ use selkie_types::Physical;
 use super::bounds::{Bounds, bounds, covers, covers_with_key};
 use super::{Builder, Goal, Order};
 use crate::cost;
-use crate::estimate::{Assumption, bounds_of, is_given, prefix_distinct, range_rows, table_rows};
+use crate::estimate::{Assumption, prefix_distinct, range_rows, table_rows};
 use crate::logical::{RelationId, RelationInfo, SortItem};
-use crate::physical::GroupEnds;
+use crate::physical::{GroupEnds, KeyRange};
 
 /// An access path of a table.
 #[derive(Clone, Debug)]
@@ -341,7 +341,8 @@ impl Builder<'_> {
     fn dive(&self, info: &RelationInfo, index: usize, bounds: &Bounds) -> Option<f64> {
         let (source, ranges) = (self.source, &bounds.ranges);
         let rows = range_rows(&info.table, index, ranges, source.given(), source)?;
-        if ranges.iter().flat_map(bounds_of).any(is_given) {
+        let mut values = ranges.iter().flat_map(KeyRange::values);
+        if values.any(|e| e.parameter_within().is_some()) {
             let (table, ranges) = (info.table.clone(), ranges.clone());
             source.assume(Assumption::Range { table, index, ranges, rows });
         }

@@ -6,7 +6,7 @@ use selkie_expr::Expr;
 use super::operators::{holds_group_keys, place_keys};
 use super::{Builder, Built, Goal, Order};
 use crate::cost;
-use crate::estimate::{Assumption, UNKNOWN_LIMIT, is_given, limited_rows};
+use crate::estimate::{Assumption, UNKNOWN_LIMIT, limited_rows};
 use crate::logical::{ColumnSet, Cut, Logical, SortItem};
 use crate::physical::{Limit, Operator, PlanNode, Sort, TopN};
 
@@ -16,7 +16,8 @@ impl Builder<'_> {
         let (limit, offset) = (cut.limit.as_ref()?, cut.offset.as_ref());
         let given = self.source.given();
         let rows = limited_rows(limit, offset, given);
-        if !given.is_empty() && [Some(limit), offset].into_iter().flatten().any(is_given) {
+        let mut numbers = std::iter::once(limit).chain(offset);
+        if !given.is_empty() && numbers.any(|e| e.parameter_within().is_some()) {
             let (limit, offset) = (Box::new(limit.clone()), offset.cloned().map(Box::new));
             self.source.assume(Assumption::Limit { limit, offset, rows });
         }

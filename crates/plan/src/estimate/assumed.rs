@@ -10,7 +10,7 @@ use selkie_expr::{Expr, ExprKind};
 use selkie_types::{SqlType, Value};
 
 use super::ranges::range_rows;
-use crate::physical::{KeyRange, RangeBound};
+use crate::physical::KeyRange;
 use crate::settings::StatisticsSource;
 
 /// Values of the parameters, by number.
@@ -81,50 +81,24 @@ fn are_alike(a: f64, b: f64) -> bool {
     (a.max(b) + FEW_ROWS) / (a.min(b) + FEW_ROWS) <= ALIKE
 }
 
-/// The value of a literal, or of a parameter if it is given.
+/// The value of a literal, or of a parameter if it is given. A conversion of the parameter is not
+/// made: an estimate takes values of the column's own representation only.
 pub(super) fn known<'e>(expr: &'e Expr, given: Given<'e>) -> Option<&'e Value> {
-    match &expr.kind {
-        ExprKind::Literal(value) => Some(value),
-        ExprKind::Parameter(at) => given.get(*at).map(|(value, _)| value),
+    match (&expr.kind, expr.converted_parameter()) {
+        (ExprKind::Literal(value), _) => Some(value),
+        (_, Some(at)) => given.get(at).map(|(value, _)| value),
         _ => None,
     }
 }
 
 /// Rows that are read until a LIMIT is reached.
 pub(crate) fn limited_rows(limit: &Expr, offset: Option<&Expr>, given: Given<'_>) -> f64 {
-    let number = |expr| count(expr, given).unwrap_or(UNKNOWN_LIMIT);
+    let number = |expr: &Expr| match known(expr, given) {
+        Some(Value::Int(v)) => *v as f64,
+        Some(Value::UInt(v)) => *v as f64,
+        _ => UNKNOWN_LIMIT,
+    };
     number(limit) + offset.map_or(0.0, number)
-}
-
-/// A number of rows: a literal, or a parameter, which is converted.
-fn count(expr: &Expr, given: Given<'_>) -> Option<f64> {
-    match known(inside(expr), given)? {
-        Value::Int(v) => Some(*v as f64),
-        Value::UInt(v) => Some(*v as f64),
-        _ => None,
-    }
-}
-
-/// An expression without its conversion.
-pub(super) fn inside(expr: &Expr) -> &Expr {
-    match (&expr.kind, &expr.children()[..]) {
-        (ExprKind::Call(call), [inner]) if call.function.is_implicit() => inner,
-        _ => expr,
-    }
-}
-
-/// Whether an expression is a parameter, apart from a conversion.
-pub(crate) fn is_given(expr: &Expr) -> bool {
-    matches!(inside(expr).kind, ExprKind::Parameter(_))
-}
-
-/// The values that bound a range.
-pub(crate) fn bounds_of(range: &KeyRange) -> impl Iterator<Item = &Expr> {
-    let ends = [&range.lower, &range.upper].into_iter().filter_map(|end| match end {
-        RangeBound::Unbounded => None,
-        RangeBound::Included(e) | RangeBound::Excluded(e) => Some(e),
-    });
-    range.equal.iter().chain(ends)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use selkie_expr::Expr;
 use selkie_types::charset::LikePattern;
 use selkie_types::{Physical, Value};
 
-use super::assumed::{Given, inside, known};
+use super::assumed::{Given, known};
 use crate::physical::{KeyRange, RangeBound};
 use crate::settings::StatisticsSource;
 
@@ -148,7 +148,7 @@ fn encode_part(
     out: &mut Vec<u8>,
 ) -> Option<()> {
     let part = codec.part(at);
-    let literal = known(inside(value), given)?;
+    let literal = known(value, given)?;
     let converted = match (literal, part.ty.physical()) {
         (Value::Int(v), Physical::UInt) => Value::UInt(u64::try_from(*v).ok()?),
         (Value::UInt(v), Physical::Int) => Value::Int(i64::try_from(*v).ok()?),

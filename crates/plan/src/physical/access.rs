@@ -217,6 +217,15 @@ pub struct KeyRange {
 }
 
 impl KeyRange {
+    /// The values of the first parts and of the bounds, without a pattern.
+    pub fn values(&self) -> impl Iterator<Item = &Expr> {
+        let ends = [&self.lower, &self.upper].into_iter().filter_map(|end| match end {
+            RangeBound::Unbounded => None,
+            RangeBound::Included(e) | RangeBound::Excluded(e) => Some(e),
+        });
+        self.equal.iter().chain(ends)
+    }
+
     /// Whether a part after the equal ones is restricted.
     pub fn is_bounded(&self) -> bool {
         let ends = (&self.lower, &self.upper);
