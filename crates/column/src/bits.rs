@@ -35,10 +35,16 @@ pub(crate) fn pack(numbers: &[u64; BLOCK_ROWS], width: u8, out: &mut Vec<u8>) {
     words.iter().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
 }
 
-/// Reads what [`pack`] wrote.
-pub(crate) fn unpack(bytes: &[u8], width: u8, out: &mut [u64; BLOCK_ROWS]) -> Result<(), Damaged> {
+/// Appends what [`pack`] wrote, each number turned into a value.
+#[inline]
+pub(crate) fn unpack<T>(
+    bytes: &[u8],
+    width: u8,
+    value: impl Fn(u64) -> T,
+    out: &mut Vec<T>,
+) -> Result<(), Damaged> {
     if width == 0 {
-        out.fill(0);
+        out.extend((0..BLOCK_ROWS).map(|_| value(0)));
         return Ok(());
     }
     let width = u32::from(width);
@@ -47,42 +53,49 @@ pub(crate) fn unpack(bytes: &[u8], width: u8, out: &mut [u64; BLOCK_ROWS]) -> Re
     let lanes = |at: usize| -> Result<&[[u8; WORD]; LANES], Damaged> {
         words.get(at * LANES..).and_then(|rest| rest.first_chunk()).ok_or(Damaged)
     };
-    for (row, group) in out.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
-        let bit = row as u32 * width;
+    for row in 0..(BLOCK_ROWS / LANES) as u32 {
+        let bit = row * width;
         let (word, shift) = ((bit / 64) as usize, bit % 64);
         let low = lanes(word)?;
         if shift + width <= 64 {
-            for (number, low) in group.iter_mut().zip(low) {
-                *number = u64::from_le_bytes(*low) >> shift & mask;
-            }
+            out.extend(low.iter().map(|low| value(u64::from_le_bytes(*low) >> shift & mask)));
         } else {
-            let high = lanes(word + 1)?;
-            for ((number, low), high) in group.iter_mut().zip(low).zip(high) {
+            let both = low.iter().zip(lanes(word + 1)?);
+            out.extend(both.map(|(low, high)| {
                 let (low, high) = (u64::from_le_bytes(*low), u64::from_le_bytes(*high));
-                *number = (low >> shift | high << (64 - shift)) & mask;
-            }
+                value((low >> shift | high << (64 - shift)) & mask)
+            }));
         }
     }
     Ok(())
 }
 
-/// One of the numbers that [`pack`] wrote.
-#[inline]
-pub(crate) fn get(bytes: &[u8], width: u8, number: usize) -> Result<u64, Damaged> {
-    if width == 0 {
-        return Ok(0);
+/// Single numbers that [`pack`] wrote.
+#[derive(Clone, Copy)]
+pub(crate) struct Numbers<'b> {
+    words: &'b [[u8; WORD]],
+    width: usize,
+}
+
+impl<'b> Numbers<'b> {
+    pub(crate) fn new(bytes: &'b [u8], width: u8) -> Self {
+        Self { words: bytes.as_chunks().0, width: width.into() }
     }
-    let width = usize::from(width);
-    let word = |at: usize| -> Result<u64, Damaged> {
-        let word = bytes.get(at * WORD..).and_then(|rest| rest.first_chunk()).ok_or(Damaged)?;
-        Ok(u64::from_le_bytes(*word))
-    };
-    let (lane, bit) = (number % LANES, number / LANES * width);
-    let (at, shift) = (bit / 64 * LANES + lane, bit % 64);
-    let low = word(at)? >> shift;
-    let both = match shift + width > 64 {
-        true => low | word(at + LANES)? << (64 - shift),
-        false => low,
-    };
-    Ok(both & u64::MAX >> (64 - width))
+
+    /// The number at a position below [`BLOCK_ROWS`].
+    #[inline]
+    pub(crate) fn get(self, number: usize) -> Result<u64, Damaged> {
+        if self.width == 0 {
+            return Ok(0);
+        }
+        let word = |at: usize| self.words.get(at).map(|w| u64::from_le_bytes(*w)).ok_or(Damaged);
+        let (lane, bit) = (number % LANES, number / LANES * self.width);
+        let (at, shift) = (bit / 64 * LANES + lane, bit % 64);
+        let low = word(at)? >> shift;
+        let both = match shift + self.width > 64 {
+            true => low | word(at + LANES)? << (64 - shift),
+            false => low,
+        };
+        Ok(both & u64::MAX >> (64 - self.width))
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! Distances are divided by their greatest common divisor: amounts in hundredths are often whole.
 
-use crate::bits::{get, pack, packed_bytes, unpack, width_of};
+use crate::bits::{Numbers, pack, packed_bytes, unpack, width_of};
 use crate::input::Input;
 use crate::{BLOCK_ROWS, Damaged};
 
@@ -68,44 +68,63 @@ impl Packed {
         self.blocks.get(block).map(|block| (block.least, block.greatest))
     }
 
-    /// The numbers of a block of `segment`. Those behind the last row have no meaning.
-    pub(crate) fn decode(
+    /// The values of a block's first `rows` rows in `segment`; `value` makes them of the numbers.
+    #[inline]
+    pub(crate) fn decode<T>(
         &self,
         segment: &[u8],
-        block: usize,
-    ) -> Result<[u64; BLOCK_ROWS], Damaged> {
-        let block = self.blocks.get(block).ok_or(Damaged)?;
-        let mut numbers = [0; BLOCK_ROWS];
-        let end = block.at + packed_bytes(block.width);
-        unpack(segment.get(block.at..end).ok_or(Damaged)?, block.width, &mut numbers)?;
+        (block, rows): (usize, usize),
+        value: impl Fn(u64) -> T,
+    ) -> Result<Vec<T>, Damaged> {
+        let (block, bytes) = self.block(segment, block)?;
+        let mut out = Vec::with_capacity(BLOCK_ROWS);
         let (least, divisor) = (block.least as u64, block.divisor);
-        match divisor {
-            1 => numbers.iter_mut().for_each(|number| *number = number.wrapping_add(least)),
-            _ => numbers
-                .iter_mut()
-                .for_each(|number| *number = number.wrapping_mul(divisor).wrapping_add(least)),
+        match u32::try_from(divisor) {
+            Ok(1) => unpack(bytes, block.width, |d| value(d.wrapping_add(least)), &mut out)?,
+            // A product of numbers of 32 bits takes one instruction, one of 64 bits many.
+            Ok(divisor) if block.width <= 32 => {
+                let product = |d: u64| u64::from(d as u32) * u64::from(divisor);
+                unpack(bytes, block.width, |d| value(product(d).wrapping_add(least)), &mut out)?;
+            }
+            _ => {
+                let number = |d: u64| d.wrapping_mul(divisor).wrapping_add(least);
+                unpack(bytes, block.width, |d| value(number(d)), &mut out)?;
+            }
         }
-        Ok(numbers)
+        out.truncate(rows);
+        Ok(out)
     }
-}
 
-impl Packed {
-    /// The numbers of a block's rows with these numbers, which are below [`BLOCK_ROWS`].
-    pub(crate) fn select(
+    /// As [`Self::decode`], for the rows with these numbers, which are below [`BLOCK_ROWS`].
+    #[inline]
+    pub(crate) fn select<T>(
         &self,
         segment: &[u8],
-        block: usize,
-        rows: &[u32],
-    ) -> Result<Vec<u64>, Damaged> {
-        let block = self.blocks.get(block).ok_or(Damaged)?;
-        let end = block.at + packed_bytes(block.width);
-        let bytes = segment.get(block.at..end).ok_or(Damaged)?;
+        (block, rows): (usize, &[u32]),
+        value: impl Fn(u64) -> T,
+    ) -> Result<Vec<T>, Damaged> {
+        let (block, bytes) = self.block(segment, block)?;
+        let numbers = Numbers::new(bytes, block.width);
         let (least, divisor) = (block.least as u64, block.divisor);
-        let number = |row: &u32| {
-            let distance = get(bytes, block.width, *row as usize)?;
-            Ok(distance.wrapping_mul(divisor).wrapping_add(least))
-        };
-        rows.iter().map(number).collect()
+        let mut out = Vec::with_capacity(rows.len());
+        for row in rows {
+            let distance = numbers.get(*row as usize)?;
+            out.push(value(distance.wrapping_mul(divisor).wrapping_add(least)));
+        }
+        Ok(out)
+    }
+
+    /// A bound of all numbers that a block's bytes can hold; `None` if it is beyond 64 bits.
+    pub(crate) fn most(&self, block: usize) -> Option<u64> {
+        let block = self.blocks.get(block)?;
+        let distance = u64::MAX.checked_shr(64 - u32::from(block.width)).unwrap_or(0);
+        distance.checked_mul(block.divisor)?.checked_add(block.least as u64)
+    }
+
+    fn block<'s>(&self, segment: &'s [u8], block: usize) -> Result<(Block, &'s [u8]), Damaged> {
+        let block = *self.blocks.get(block).ok_or(Damaged)?;
+        let end = block.at + packed_bytes(block.width);
+        Ok((block, segment.get(block.at..end).ok_or(Damaged)?))
     }
 }
 

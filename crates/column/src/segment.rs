@@ -102,6 +102,33 @@ pub(crate) struct Plain {
     pub(crate) lengths: Packed,
 }
 
+/// Numbers that become values of the kind that a segment has.
+pub(crate) trait Numbers {
+    fn read<T>(self, value: impl Fn(u64) -> T) -> Result<Vec<T>, Damaged>;
+}
+
+struct OneNumber(u64);
+
+impl Numbers for OneNumber {
+    fn read<T>(self, value: impl Fn(u64) -> T) -> Result<Vec<T>, Damaged> {
+        Ok(vec![value(self.0)])
+    }
+}
+
+/// The first rows of a block.
+struct BlockNumbers<'s> {
+    packed: &'s Packed,
+    bytes: &'s [u8],
+    block: usize,
+    rows: usize,
+}
+
+impl Numbers for BlockNumbers<'_> {
+    fn read<T>(self, value: impl Fn(u64) -> T) -> Result<Vec<T>, Damaged> {
+        self.packed.decode(self.bytes, (self.block, self.rows), value)
+    }
+}
+
 /// The values of one column over many rows.
 #[derive(Clone, Debug)]
 pub struct Segment {
@@ -235,8 +262,7 @@ impl Segment {
         let data = match &self.body {
             Body::Constant(value) => return self.constant(*value, rows),
             Body::Packed(packed) => {
-                let numbers = packed.decode(&self.bytes, block)?;
-                self.of_numbers(numbers.get(..rows).ok_or(Damaged)?)
+                self.of_numbers(BlockNumbers { packed, bytes: &self.bytes, block, rows })?
             }
             Body::Real(at) => {
                 let (bits, _) = self.fixed(*at, block, rows, 8)?.as_chunks::<8>();
@@ -250,7 +276,8 @@ impl Segment {
                 ColumnData::Decimal(DecimalColumn::from_values(self.scale, values))
             }
             Body::Dictionary(dictionary) => {
-                ColumnData::Bytes(dictionary.decode(&self.bytes, block, rows)?)
+                let codes = dictionary.codes(&self.bytes, (block, rows))?;
+                ColumnData::Bytes(dictionary.rows_of(codes))
             }
             Body::Plain(plain) => ColumnData::Bytes(plain.decode(&self.bytes, block, rows)?),
         };
@@ -272,26 +299,25 @@ impl Segment {
             Physical::Double => {
                 ColumnData::Double(vec![f64::from_bits(word(bytes).ok_or(Damaged)?)])
             }
-            _ => self.of_numbers(&[word(bytes).ok_or(Damaged)?]),
+            _ => self.of_numbers(OneNumber(word(bytes).ok_or(Damaged)?))?,
         };
         Ok(Column::from_data(data, None).repeat(rows))
     }
 
     /// Numbers in the values' order as values.
-    pub(crate) fn of_numbers(&self, numbers: &[u64]) -> ColumnData {
-        let signed = || numbers.iter().map(|number| *number as i64);
-        match self.physical {
-            Physical::Int => ColumnData::Int(signed().collect()),
-            Physical::UInt => ColumnData::UInt(numbers.iter().map(|v| v ^ 1 << 63).collect()),
-            Physical::Date => ColumnData::Date(numbers.iter().map(|v| Date(*v as u32)).collect()),
-            Physical::Time => ColumnData::Time(signed().map(Time).collect()),
-            Physical::DateTime => ColumnData::DateTime(signed().map(DateTime).collect()),
+    pub(crate) fn of_numbers(&self, numbers: impl Numbers) -> Result<ColumnData, Damaged> {
+        Ok(match self.physical {
+            Physical::Int => ColumnData::Int(numbers.read(|v| v as i64)?),
+            Physical::UInt => ColumnData::UInt(numbers.read(|v| v ^ 1 << 63)?),
+            Physical::Date => ColumnData::Date(numbers.read(|v| Date(v as u32))?),
+            Physical::Time => ColumnData::Time(numbers.read(|v| Time(v as i64))?),
+            Physical::DateTime => ColumnData::DateTime(numbers.read(|v| DateTime(v as i64))?),
             // The others are never numbers: `read` has checked that.
             Physical::Decimal | Physical::Double | Physical::Bytes => {
-                let values = DecimalValues::I64(signed().collect());
+                let values = DecimalValues::I64(numbers.read(|v| v as i64)?);
                 ColumnData::Decimal(DecimalColumn::from_values(self.scale, values))
             }
-        }
+        })
     }
 
     /// The bytes of a block of values of `width` bytes, of which the first is at `at`.
@@ -312,25 +338,41 @@ impl Segment {
 }
 
 impl Dictionary {
-    fn decode(&self, segment: &[u8], block: usize, rows: usize) -> Result<BytesColumn, Damaged> {
-        let codes = self.codes.decode(segment, block)?;
-        self.rows_of(codes.get(..rows).ok_or(Damaged)?)
+    /// The codes of a block's first rows.
+    pub(crate) fn codes(
+        &self,
+        segment: &[u8],
+        (block, rows): (usize, usize),
+    ) -> Result<Vec<u32>, Damaged> {
+        let codes = self.codes.decode(segment, (block, rows), code)?;
+        self.checked(block, codes)
+    }
+
+    /// Codes that were read from a block, if all of them have an entry.
+    pub(crate) fn checked(&self, block: usize, codes: Vec<u32>) -> Result<Vec<u32>, Damaged> {
+        let count = self.entries.len() as u64;
+        let is_sure = self.codes.most(block).is_some_and(|most| most < count);
+        match is_sure || codes.iter().max().is_none_or(|most| u64::from(*most) < count) {
+            true => Ok(codes),
+            false => Err(Damaged),
+        }
     }
 
     /// Rows with these codes.
-    pub(crate) fn rows_of(&self, codes: &[u64]) -> Result<BytesColumn, Damaged> {
-        let count = self.entries.len() as u64;
-        if codes.iter().any(|code| *code >= count) {
-            return Err(Damaged);
-        }
-        let codes = codes.iter().map(|code| *code as u32).collect();
-        Ok(BytesColumn::of_codes(codes, self.entries.clone()))
+    pub(crate) fn rows_of(&self, codes: Vec<u32>) -> BytesColumn {
+        BytesColumn::of_codes(codes, self.entries.clone())
     }
+}
+
+/// A number as a code; no dictionary has an entry for one that is too large.
+#[inline]
+pub(crate) fn code(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 impl Plain {
     fn decode(&self, segment: &[u8], block: usize, rows: usize) -> Result<BytesColumn, Damaged> {
-        let lengths = self.lengths.decode(segment, block)?;
+        let lengths = self.lengths.decode(segment, (block, rows), |length| length)?;
         let (from, to) = match self.starts.get(block..block + 2) {
             Some([from, to]) => (*from, *to),
             _ => return Err(Damaged),
@@ -338,7 +380,7 @@ impl Plain {
         let mut rest = segment.get(from..to).ok_or(Damaged)?;
         let mut out = BytesColumn::with_capacity(rows);
         out.buffer().reserve(rest.len());
-        for length in lengths.iter().take(rows) {
+        for length in &lengths {
             let length = usize::try_from(*length).map_err(|_| Damaged)?;
             let (value, behind) = rest.split_at_checked(length).ok_or(Damaged)?;
             out.push(value);

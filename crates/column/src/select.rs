@@ -7,7 +7,7 @@ use std::sync::Arc;
 use selkie_types::{Bitmap, BytesColumn, Column, ColumnData};
 
 use crate::packed::Packed;
-use crate::segment::{Body, Dictionary, Plain};
+use crate::segment::{Body, Dictionary, Numbers, Plain, code};
 use crate::{BLOCK_ROWS, Damaged, Segment};
 
 /// A block of which less than this part is wanted is not unpacked as a whole.
@@ -17,7 +17,7 @@ const SPARSE: usize = 4;
 #[derive(Clone, Debug)]
 pub struct Codes {
     /// For each row the number of its value among [`Segment::entries`]; a NULL has one too.
-    pub of: Vec<u64>,
+    pub of: Vec<u32>,
     /// Set bits are rows that are not NULL; `None` if no row is.
     pub valid: Option<Bitmap>,
 }
@@ -35,13 +35,8 @@ impl Segment {
     pub fn codes(&self, block: usize) -> Result<Option<Codes>, Damaged> {
         let Body::Dictionary(dictionary) = &self.body else { return Ok(None) };
         let rows = self.rows_of(block);
-        let codes = dictionary.codes.decode(&self.bytes, block)?;
-        let codes = codes.get(..rows).ok_or(Damaged)?;
-        let count = dictionary.entries.len() as u64;
-        match codes.iter().all(|code| *code < count) {
-            true => Ok(Some(Codes { of: codes.to_vec(), valid: self.validity(block, rows)? })),
-            false => Err(Damaged),
-        }
+        let of = dictionary.codes(&self.bytes, (block, rows))?;
+        Ok(Some(Codes { of, valid: self.validity(block, rows)? }))
     }
 
     /// The values of a block's rows with these numbers, which rise and are below
@@ -53,7 +48,7 @@ impl Segment {
         }
         let data = match &self.body {
             Body::Packed(packed) if rows.len() < count / SPARSE => {
-                self.of_numbers(&packed.select(&self.bytes, block, rows)?)
+                self.of_numbers(SomeNumbers { packed, bytes: &self.bytes, block, rows })?
             }
             Body::Dictionary(dictionary) => {
                 ColumnData::Bytes(dictionary.select(&self.bytes, block, rows)?)
@@ -69,26 +64,37 @@ impl Segment {
     }
 }
 
-impl Packed {
-    /// The numbers of a block's rows, or those of all its rows if that is cheaper.
-    fn some(&self, segment: &[u8], block: usize, rows: &[u32]) -> Result<Vec<u64>, Damaged> {
-        if rows.len() < BLOCK_ROWS / SPARSE {
-            return self.select(segment, block, rows);
-        }
-        let all = self.decode(segment, block)?;
-        Ok(rows.iter().filter_map(|row| all.get(*row as usize).copied()).collect())
+/// Rows of a block with these numbers.
+struct SomeNumbers<'s> {
+    packed: &'s Packed,
+    bytes: &'s [u8],
+    block: usize,
+    rows: &'s [u32],
+}
+
+impl Numbers for SomeNumbers<'_> {
+    fn read<T>(self, value: impl Fn(u64) -> T) -> Result<Vec<T>, Damaged> {
+        self.packed.select(self.bytes, (self.block, self.rows), value)
     }
 }
 
 impl Dictionary {
     fn select(&self, segment: &[u8], block: usize, rows: &[u32]) -> Result<BytesColumn, Damaged> {
-        self.rows_of(&self.codes.some(segment, block, rows)?)
+        // Unpacking all codes is cheaper than looking up many.
+        let codes = match rows.len() < BLOCK_ROWS / SPARSE {
+            true => self.codes.select(segment, (block, rows), code)?,
+            false => {
+                let all = self.codes.decode(segment, (block, BLOCK_ROWS), code)?;
+                rows.iter().map(|row| all[*row as usize]).collect()
+            }
+        };
+        Ok(self.rows_of(self.checked(block, codes)?))
     }
 }
 
 impl Plain {
     fn select(&self, segment: &[u8], block: usize, rows: &[u32]) -> Result<BytesColumn, Damaged> {
-        let lengths = self.lengths.decode(segment, block)?;
+        let lengths = self.lengths.decode(segment, (block, BLOCK_ROWS), |length| length)?;
         let (from, to) = match self.starts.get(block..block + 2) {
             Some([from, to]) => (*from, *to),
             _ => return Err(Damaged),

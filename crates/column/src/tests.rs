@@ -7,7 +7,7 @@ use proptest::option::weighted;
 use proptest::prelude::*;
 use selkie_types::{Column, ColumnData, Date, DateTime, Decimal, Physical, Time, Value};
 
-use crate::bits::{pack, packed_bytes, unpack};
+use crate::bits::{Numbers, pack, packed_bytes, unpack};
 use crate::{BLOCK_ROWS, Encoding, Segment, encode};
 
 fn column(physical: Physical, values: &[Value]) -> Column {
@@ -164,12 +164,17 @@ proptest! {
             state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(seed);
             *number = state.rotate_left(17) & mask;
         });
-        let (mut bytes, mut found) = (Vec::new(), [1; BLOCK_ROWS]);
+        let (mut bytes, mut found) = (Vec::new(), Vec::new());
         pack(&numbers, width, &mut bytes);
         prop_assert_eq!(bytes.len(), packed_bytes(width));
-        prop_assert!(unpack(&bytes, width, &mut found).is_ok());
-        prop_assert_eq!(found, numbers);
-        prop_assert!(width == 0 || unpack(&bytes[1..], width, &mut found).is_err());
+        prop_assert!(unpack(&bytes, width, |number| number, &mut found).is_ok());
+        prop_assert_eq!(&found[..], &numbers[..]);
+        let single = Numbers::new(&bytes, width);
+        for (at, number) in numbers.iter().enumerate() {
+            prop_assert_eq!(single.get(at), Ok(*number));
+        }
+        let cut = unpack(&bytes[usize::from(width > 0)..], width, |number| number, &mut found);
+        prop_assert!(width == 0 || cut.is_err());
     }
 }
 
