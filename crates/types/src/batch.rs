@@ -65,7 +65,7 @@ impl Batch {
         if count == self.rows {
             return self.clone();
         }
-        let rows: Vec<u32> = keep.iter_ones().map(|row| row as u32).collect();
+        let rows = keep.positions();
         self.gather(&rows)
     }
 

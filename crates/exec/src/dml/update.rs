@@ -636,7 +636,7 @@ impl Target<'_> {
         }
         match self.foreign {
             Some(foreign) => {
-                let rows: Vec<u32> = changed.iter_ones().map(|row| row as u32).collect();
+                let rows = changed.positions();
                 let gather = |columns: &[Arc<Column>]| {
                     columns.iter().map(|c| Arc::new(c.gather(&rows))).collect::<Vec<_>>()
                 };
@@ -659,7 +659,7 @@ impl Target<'_> {
         }
         let mut columns = batch.columns().to_vec();
         columns.splice(self.plan.columns.clone(), new.iter().cloned());
-        let numbers: Vec<u32> = changed.iter_ones().map(|row| row as u32).collect();
+        let numbers = changed.positions();
         let rows = Batch::new(columns, batch.rows()).gather(&numbers);
         let Some(kept) = self.maker.check_view(&rows)? else { return Ok(None) };
         let kept: Vec<u32> = kept.iter().map(|&at| numbers[at as usize]).collect();

@@ -79,26 +79,37 @@ impl KeyFilter {
         }
         let nulls = column.validity();
         let _ = with_numbers!(column, number, values => {
-            let mut values = values.iter().map(number);
-            match nulls {
-                None => rows.retain(|_| values.next().is_some_and(|v| self.has(v))),
-                Some(valid) => {
-                    let mut values = values.enumerate();
-                    let has = |(at, v)| valid.get(at) && self.has(v);
-                    rows.retain(|_| values.next().is_some_and(has));
-                }
-            }
+            let has = |at: usize| self.has(number(&values[at]));
+            *rows = match nulls {
+                None => kept(rows, |at, _| has(at)),
+                Some(valid) => kept(rows, |at, _| valid.get(at) && has(at)),
+            };
         });
     }
 
     #[inline]
     fn has(&self, number: i64) -> bool {
-        if number < self.least || number > self.greatest {
-            return false;
-        }
         let at = number.wrapping_sub(self.least) as u64;
-        self.bits.get((at / 64) as usize).is_none_or(|word| word >> (at % 64) & 1 == 1)
+        if self.bits.is_empty() {
+            return number >= self.least && number <= self.greatest;
+        }
+        // A number below the least is far behind the bits.
+        self.bits.get((at / 64) as usize).is_some_and(|word| word >> (at % 64) & 1 == 1)
     }
+}
+
+/// Those of `rows` for which `keep` holds, given their position and number. No branch depends on
+/// the result, which is hard to foresee.
+#[inline]
+pub(crate) fn kept(rows: &[u32], keep: impl Fn(usize, u32) -> bool) -> Vec<u32> {
+    let mut out = vec![0; rows.len()];
+    let mut count = 0;
+    for (at, &row) in rows.iter().enumerate() {
+        out[count] = row;
+        count += usize::from(keep(at, row));
+    }
+    out.truncate(count);
+    out
 }
 
 fn map_of(numbers: impl Iterator<Item = i64>, least: i64, span: u64) -> Box<[u64]> {

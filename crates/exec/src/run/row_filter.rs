@@ -194,7 +194,7 @@ pub(crate) fn keep_rows(
             keep = (first.count_ones() < batch.rows()).then_some(first);
             continue;
         };
-        let left: Vec<u32> = so_far.iter_ones().map(|row| row as u32).collect();
+        let left = so_far.positions();
         if left.is_empty() {
             break;
         }

@@ -49,7 +49,7 @@ pub(super) fn eval(
     let mut pieces = Pieces::new(ty, rows);
     for (when, then) in &case.whens {
         spend(64 + rows)?;
-        let undecided = subset::numbers(&open);
+        let undecided = open.positions();
         if undecided.is_empty() {
             break;
         }
@@ -64,7 +64,7 @@ pub(super) fn eval(
         }
     }
     if let Some(otherwise) = &case.otherwise {
-        let rest = subset::numbers(&open);
+        let rest = open.positions();
         if rest.len() == rows {
             return Ok(Arc::unwrap_or_clone(otherwise.eval(ctx, batch)?));
         }
@@ -96,7 +96,7 @@ pub(super) fn coalesce(
     pieces.add(&column, &all);
     for part in rest {
         spend(64 + rows)?;
-        let undecided = subset::numbers(&open);
+        let undecided = open.positions();
         if undecided.is_empty() {
             break;
         }

@@ -113,33 +113,16 @@ fn validity(column: &Column, rows: usize) -> Option<Bitmap> {
     if validity.get(0) { None } else { Some(Bitmap::zeros(rows)) }
 }
 
-/// A bitmap of the results of `f` for each row.
-#[inline]
-fn pack(rows: usize, f: impl Fn(usize) -> bool) -> Bitmap {
-    let mut words = Vec::with_capacity(rows.div_ceil(64));
-    let mut at = 0;
-    while at < rows {
-        let count = (rows - at).min(64);
-        let mut word = 0u64;
-        for i in 0..count {
-            word |= u64::from(f(at + i)) << i;
-        }
-        words.push(word);
-        at += count;
-    }
-    Bitmap::from_words(words, rows)
-}
-
 /// One loop per operator, so that each loop can be vectorised.
 macro_rules! by_operator {
     ($op:expr, $rows:expr, $row:ident => $a:expr, $b:expr) => {
         match $op {
-            CompareOp::Eq | CompareOp::NullSafeEq => pack($rows, |$row| $a == $b),
-            CompareOp::Ne => pack($rows, |$row| $a != $b),
-            CompareOp::Lt => pack($rows, |$row| $a < $b),
-            CompareOp::Le => pack($rows, |$row| $a <= $b),
-            CompareOp::Gt => pack($rows, |$row| $a > $b),
-            CompareOp::Ge => pack($rows, |$row| $a >= $b),
+            CompareOp::Eq | CompareOp::NullSafeEq => Bitmap::from_fn($rows, |$row| $a == $b),
+            CompareOp::Ne => Bitmap::from_fn($rows, |$row| $a != $b),
+            CompareOp::Lt => Bitmap::from_fn($rows, |$row| $a < $b),
+            CompareOp::Le => Bitmap::from_fn($rows, |$row| $a <= $b),
+            CompareOp::Gt => Bitmap::from_fn($rows, |$row| $a > $b),
+            CompareOp::Ge => Bitmap::from_fn($rows, |$row| $a >= $b),
         }
     };
 }
@@ -212,7 +195,7 @@ fn decimals(op: CompareOp, a: &Column, b: &Column, rows: usize) -> Bitmap {
             );
         }
     }
-    pack(rows, |row| op.holds(a.value(row).cmp(&b.value(row))))
+    Bitmap::from_fn(rows, |row| op.holds(a.value(row).cmp(&b.value(row))))
 }
 
 /// Compares a column of 64-bit decimals with one value; `None` if that has no equal at the column's
@@ -252,10 +235,10 @@ fn strings(
     let order = |row: usize| -> Ordering { collation.compare(a.value(row), b.value(row)) };
     match op {
         CompareOp::Eq | CompareOp::NullSafeEq => {
-            pack(rows, |row| collation.equal(a.value(row), b.value(row)))
+            Bitmap::from_fn(rows, |row| collation.equal(a.value(row), b.value(row)))
         }
-        CompareOp::Ne => pack(rows, |row| !collation.equal(a.value(row), b.value(row))),
-        _ => pack(rows, |row| op.holds(order(row))),
+        CompareOp::Ne => Bitmap::from_fn(rows, |row| !collation.equal(a.value(row), b.value(row))),
+        _ => Bitmap::from_fn(rows, |row| op.holds(order(row))),
     }
 }
 
@@ -282,5 +265,9 @@ fn strings_equal(
         }
         collation.equal(text, value)
     };
-    if op == CompareOp::Ne { pack(rows, |row| !equal(row)) } else { pack(rows, equal) }
+    if op == CompareOp::Ne {
+        Bitmap::from_fn(rows, |row| !equal(row))
+    } else {
+        Bitmap::from_fn(rows, equal)
+    }
 }

@@ -31,7 +31,7 @@ pub(super) fn eval(e: &Expr, ctx: &EvalContext<'_>, batch: &Batch) -> SqlResult<
         } else if count == batch.rows() {
             *so_far = eval(part, ctx, batch)?;
         } else {
-            let numbers = subset::numbers(so_far);
+            let numbers = so_far.positions();
             let truth = eval(part, ctx, &subset::select(part, ctx, batch, &numbers))?;
             for (i, &row) in numbers.iter().enumerate() {
                 so_far.set(row as usize, truth.get(i));

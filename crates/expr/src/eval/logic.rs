@@ -116,7 +116,7 @@ fn lazily(
             continue;
         }
         let open = undecided(&result, conjunction);
-        let numbers = subset::numbers(&open);
+        let numbers = open.positions();
         if numbers.is_empty() {
             break;
         }

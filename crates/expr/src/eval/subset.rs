@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use selkie_types::{Batch, Bitmap, Column, SqlResult};
+use selkie_types::{Batch, Column, SqlResult};
 
 use crate::context::EvalContext;
 use crate::expr::Expr;
@@ -23,11 +23,6 @@ pub(super) fn select(e: &Expr, ctx: &EvalContext<'_>, batch: &Batch, rows: &[u32
             _ => Arc::new(column.gather(rows)),
         });
     Batch::new(columns.collect(), rows.len())
-}
-
-/// Numbers of the rows whose bit is set.
-pub(super) fn numbers(rows: &Bitmap) -> Vec<u32> {
-    rows.iter_ones().map(|row| row as u32).collect()
 }
 
 /// The values of `e` for some rows only.

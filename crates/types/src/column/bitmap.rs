@@ -34,6 +34,26 @@ impl Bitmap {
         Self { words, len }
     }
 
+    /// `len` bits, which `bit` gives by their positions.
+    #[inline]
+    pub fn from_fn(len: usize, bit: impl Fn(usize) -> bool) -> Self {
+        let mut words = Vec::with_capacity(len.div_ceil(64));
+        let whole = len / 64 * 64;
+        // Bytes first: their loop can be vectorised.
+        let mut bytes = [0u8; 64];
+        for at in (0..whole).step_by(64) {
+            bytes.iter_mut().enumerate().for_each(|(i, byte)| *byte = bit(at + i).into());
+            words.push(word_of(&bytes));
+        }
+        if whole < len {
+            bytes.fill(0);
+            let rest = bytes.iter_mut().zip(whole..len);
+            rest.for_each(|(byte, at)| *byte = bit(at).into());
+            words.push(word_of(&bytes));
+        }
+        Self { words, len }
+    }
+
     /// Number of bits.
     pub fn len(&self) -> usize {
         self.len
@@ -111,12 +131,35 @@ impl Bitmap {
         })
     }
 
+    /// Positions of the set bits, ascending, as numbers of rows.
+    pub fn positions(&self) -> Vec<u32> {
+        let mut positions = Vec::with_capacity(self.count_ones());
+        for (at, &word) in self.words.iter().enumerate() {
+            let mut word = word;
+            while word != 0 {
+                positions.push((at * 64) as u32 + word.trailing_zeros());
+                word &= word - 1;
+            }
+        }
+        positions
+    }
+
     /// Bitwise and of two vectors of equal length.
     pub fn and(&self, other: &Self) -> Self {
         debug_assert_eq!(self.len, other.len);
         let words = self.words.iter().zip(&other.words).map(|(a, b)| a & b).collect();
         Self { words, len: self.len }
     }
+}
+
+/// The bits of 64 bytes that are 0 or 1.
+#[inline]
+fn word_of(bytes: &[u8; 64]) -> u64 {
+    // The product moves the bit of byte `i` to bit `56 + i`.
+    const GATHER: u64 = 0x0102_0408_1020_4080;
+    let (groups, _) = bytes.as_chunks::<8>();
+    let eight = |group: &[u8; 8]| u64::from_le_bytes(*group).wrapping_mul(GATHER) >> 56;
+    groups.iter().rev().fold(0, |word, group| word << 8 | eight(group))
 }
 
 impl FromIterator<bool> for Bitmap {
@@ -140,5 +183,11 @@ mod tests {
         cut.truncate(65);
         assert_eq!(cut.count_ones(), 22);
         assert_eq!(Bitmap::ones(65).count_ones(), 65);
+        for len in [0, 1, 63, 64, 65, 200] {
+            let bit = |i: usize| i.is_multiple_of(3) || i % 64 > 60;
+            let (one_by_one, map) = ((0..len).map(bit).collect(), Bitmap::from_fn(len, bit));
+            assert_eq!(map, one_by_one);
+            assert!(map.positions().iter().map(|at| *at as usize).eq(map.iter_ones()));
+        }
     }
 }

@@ -79,8 +79,7 @@ impl Column {
 
     /// The rows whose bit in `keep` is set.
     pub fn filter(&self, keep: &Bitmap) -> Self {
-        let rows: Vec<u32> = keep.iter_ones().map(|row| row as u32).collect();
-        self.gather(&rows)
+        self.gather(&keep.positions())
     }
 
     /// Appends all rows of `other`, which must be of the same kind.

@@ -275,7 +275,7 @@ impl<'r> Decoder<'r> {
         let Some(keep) = self.filter.keep(eval, &first)? else {
             return Ok(Some((self.finish(set, first, None)?, None)));
         };
-        let numbers: Vec<u32> = keep.iter_ones().map(|row| row as u32).collect();
+        let numbers = keep.positions();
         if numbers.is_empty() {
             return Ok(None);
         }
@@ -363,7 +363,7 @@ impl Decoder<'_> {
             self.fill(eval, rows, &mut columns, &|column| !first(column))?;
             return Ok(Some((self.narrowed(columns, set, None), None)));
         };
-        let numbers: Vec<u32> = keep.iter_ones().map(|row| row as u32).collect();
+        let numbers = keep.positions();
         if numbers.is_empty() {
             return Ok(None);
         }

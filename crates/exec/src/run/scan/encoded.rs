@@ -11,7 +11,7 @@ use selkie_expr::{EvalContext, Expr};
 use selkie_types::{Batch, Bitmap, Column, ColumnData, Physical, SqlResult};
 
 use super::columns::Block;
-use crate::run::key_filter::KeyFilter;
+use crate::run::key_filter::{KeyFilter, kept};
 
 /// A column of which less than this part of the rows is left is decoded for these rows only.
 const SPARSE: usize = 4;
@@ -30,7 +30,7 @@ pub(crate) struct Encoded {
 /// be evaluated so.
 struct Truth {
     segment: Arc<Segment>,
-    of: Option<Bitmap>,
+    of: Option<Vec<bool>>,
 }
 
 struct KeyTest {
@@ -143,27 +143,25 @@ impl Encoded {
             && let Some(truth) = self.truth(eval, (at, condition), reader, column)
             && let Some(codes) = reader.codes(column)?
         {
-            let null = truth.len() - 1;
+            let (of_values, of_null) = truth.split_at(truth.len() - 1);
             let holds = |row: usize| match &codes.valid {
-                Some(valid) if !valid.get(row) => truth.get(null),
-                _ => truth.get(codes.of[row] as usize),
+                Some(valid) if !valid.get(row) => of_null[0],
+                _ => of_values[codes.of[row] as usize],
             };
             return Ok(match left {
-                Left::All => {
-                    Left::Rows((0..codes.of.len() as u32).filter(|r| holds(*r as usize)).collect())
-                }
-                Left::Rows(rows) => {
-                    Left::Rows(rows.iter().copied().filter(|row| holds(*row as usize)).collect())
-                }
+                Left::All => Left::Rows(Bitmap::from_fn(codes.of.len(), holds).positions()),
+                Left::Rows(rows) => Left::Rows(kept(rows, |_, row| holds(row as usize))),
             });
         }
         let batch = reader.batch(&columns, left)?;
         let truth = condition.eval_filter(eval, &batch)?;
-        let passed = truth.iter_ones().map(|row| row as u32);
         Ok(match left {
             Left::All if truth.count_ones() == batch.rows() => Left::All,
-            Left::All => Left::Rows(passed.collect()),
-            Left::Rows(rows) => Left::Rows(passed.map(|row| rows[row as usize]).collect()),
+            Left::All => Left::Rows(truth.positions()),
+            Left::Rows(rows) => {
+                let passed = truth.positions();
+                Left::Rows(passed.into_iter().map(|row| rows[row as usize]).collect())
+            }
         })
     }
 
@@ -174,14 +172,14 @@ impl Encoded {
         (at, condition): (usize, &Expr),
         reader: &Reader<'_>,
         column: usize,
-    ) -> Option<&Bitmap> {
+    ) -> Option<&[bool]> {
         let segment = reader.block.segment(column);
         let is_known = |truth: &Truth| Arc::ptr_eq(&truth.segment, segment);
         if !self.truths[at].as_ref().is_some_and(is_known) {
             let of = truth_by_entry(eval, condition, (column, reader.width), segment);
             self.truths[at] = Some(Truth { segment: segment.clone(), of });
         }
-        self.truths[at].as_ref()?.of.as_ref()
+        self.truths[at].as_ref()?.of.as_deref()
     }
 }
 
@@ -192,7 +190,7 @@ fn truth_by_entry(
     condition: &Expr,
     (column, width): (usize, usize),
     segment: &Segment,
-) -> Option<Bitmap> {
+) -> Option<Vec<bool>> {
     let entries = segment.entries()?;
     let is_pure = condition.is_deterministic()
         && !condition.has_side_effects()
@@ -210,7 +208,8 @@ fn truth_by_entry(
     let mark = eval.conditions.borrow().mark();
     let truth = condition.eval_filter(eval, &Batch::new(columns, rows));
     let raised = eval.conditions.borrow_mut().forget_since(mark);
-    truth.ok().filter(|_| !raised)
+    let truth = truth.ok().filter(|_| !raised)?;
+    Some((0..rows).map(|entry| truth.get(entry)).collect())
 }
 
 /// Rows of a block that are left.
