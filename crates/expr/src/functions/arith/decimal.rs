@@ -13,8 +13,8 @@ use crate::operator::{Arithmetic, quotient_scale};
 /// The kernel of an operator over decimals.
 pub(crate) fn decimal_kernel(op: Arithmetic) -> Kernel {
     match op {
-        Arithmetic::Add => |f| sum(f, i64::checked_add, Decimal::checked_add),
-        Arithmetic::Subtract => |f| sum(f, i64::checked_sub, Decimal::checked_sub),
+        Arithmetic::Add => |f| sum(f, i64::overflowing_add, Decimal::checked_add),
+        Arithmetic::Subtract => |f| sum(f, i64::overflowing_sub, Decimal::checked_sub),
         Arithmetic::Multiply => product,
         Arithmetic::Divide => quotient,
         _ => remainder,
@@ -36,16 +36,35 @@ fn finish(frame: &Frame<'_>, values: DecimalValues) -> Column {
     Column::from_data(ColumnData::Decimal(data), both_valid(frame))
 }
 
+/// The results of all rows; `None` if one of them overflows. One test for all keeps branches out of
+/// the loop.
+#[inline]
+fn unless_any_overflows(rows: usize, one: impl Fn(usize) -> (i64, bool)) -> Option<Vec<i64>> {
+    let mut overflows = false;
+    let value = |row| {
+        let (value, overflow) = one(row);
+        overflows |= overflow;
+        value
+    };
+    let values = (0..rows).map(value).collect();
+    (!overflows).then_some(values)
+}
+
 fn sum(
     frame: &Frame<'_>,
-    fast: impl Fn(i64, i64) -> Option<i64>,
+    fast: impl Fn(i64, i64) -> (i64, bool),
     slow: fn(Decimal, Decimal) -> Option<Decimal>,
 ) -> SqlResult<Column> {
     let (a, b) = (frame.decimals(0), frame.decimals(1));
     let scale = frame.ty.decimals;
     if let (Some((x, mx, fx)), Some((y, my, fy))) = (narrow(&a, scale), narrow(&b, scale)) {
-        let one = |row: usize| fast(x[row & mx].checked_mul(fx)?, y[row & my].checked_mul(fy)?);
-        if let Some(values) = (0..frame.rows).map(one).collect::<Option<Vec<i64>>>() {
+        let one = |row: usize| {
+            let (x, no_x) = x[row & mx].overflowing_mul(fx);
+            let (y, no_y) = y[row & my].overflowing_mul(fy);
+            let (sum, no_sum) = fast(x, y);
+            (sum, no_x | no_y | no_sum)
+        };
+        if let Some(values) = unless_any_overflows(frame.rows, one) {
             return Ok(finish(frame, DecimalValues::I64(values)));
         }
     }
@@ -78,8 +97,8 @@ fn product(frame: &Frame<'_>) -> SqlResult<Column> {
         (a.column().values(), b.column().values(), exact)
     {
         let (mx, my) = (a.mask(), b.mask());
-        let one = |row: usize| x[row & mx].checked_mul(y[row & my]);
-        if let Some(values) = (0..frame.rows).map(one).collect::<Option<Vec<i64>>>() {
+        let one = |row: usize| x[row & mx].overflowing_mul(y[row & my]);
+        if let Some(values) = unless_any_overflows(frame.rows, one) {
             return Ok(finish(frame, DecimalValues::I64(values)));
         }
         let wide = |row: usize| i128::from(x[row & mx]) * i128::from(y[row & my]);
