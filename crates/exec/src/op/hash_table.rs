@@ -12,6 +12,7 @@ use std::sync::Arc;
 use selkie_meter::ask;
 use selkie_types::{CollationId, Column, ColumnData, DecimalValues, SqlResult, key};
 
+use super::coded_keys::CodedKeys;
 use super::hash_map::{BytesMap, WordMap};
 use super::short_keys::pack_rows;
 
@@ -90,6 +91,7 @@ pub(crate) struct KeyTable {
     buffer: Vec<u8>,
     fold_buffer: Vec<u8>,
     packed: Vec<u128>,
+    coded: CodedKeys,
 }
 
 /// A raw key in the form of the map that holds keys of its length.
@@ -122,6 +124,7 @@ impl KeyTable {
             buffer: Vec::new(),
             fold_buffer: Vec::new(),
             packed: Vec::new(),
+            coded: CodedKeys::default(),
         }
     }
 
@@ -147,6 +150,9 @@ impl KeyTable {
         if self.single_word(columns) {
             self.assign_words(&columns[0], rows, ids, new);
             return Ok(());
+        }
+        if self.coded.combine(columns, rows) {
+            return self.assign_coded(columns, ids, new);
         }
         let mut packed = std::mem::take(&mut self.packed);
         let is_short = pack_rows(&self.kinds, columns, rows, &mut packed);
@@ -174,6 +180,33 @@ impl KeyTable {
         }
         self.buffer = buffer;
         self.packed = packed;
+        Ok(())
+    }
+
+    /// As [`Self::assign`] for keys whose combinations of entries are known.
+    fn assign_coded(
+        &mut self,
+        columns: &[Arc<Column>],
+        ids: &mut Vec<u32>,
+        new: &mut Vec<u32>,
+    ) -> SqlResult<()> {
+        let mut coded = std::mem::take(&mut self.coded);
+        let mut buffer = Vec::new();
+        for (row, &combination) in coded.combinations.iter().enumerate() {
+            let known = &mut coded.ids[combination as usize];
+            if *known == NOT_FOUND {
+                buffer.clear();
+                put_row(&self.kinds, columns, row, &mut buffer);
+                ask(buffer.len() * COPIES)?;
+                let before = self.count;
+                *known = self.assign_raw(&buffer, columns, row);
+                if self.count > before {
+                    new.push(row as u32);
+                }
+            }
+            ids.push(*known);
+        }
+        self.coded = coded;
         Ok(())
     }
 
