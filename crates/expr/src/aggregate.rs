@@ -17,7 +17,7 @@ mod sum;
 
 use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
-pub use state::{AggregateState, Groups};
+pub use state::{AggregateState, Groups, RowsByGroup};
 
 use crate::collate::Coercibility;
 use crate::context::TypeContext;

@@ -26,7 +26,7 @@ pub(super) fn open<'r>(
     if plan.rollup {
         return Ok(Box::new(Rollup::new(env, plan, types)));
     }
-    let inputs = Inputs::new(&plan.groups, &plan.aggregates);
+    let inputs = Inputs::new(&plan.groups, &plan.aggregates, plan.input.columns.len());
     let input = sliced::for_values(open_node(env, &plan.input)?, inputs.exprs());
     Ok(Box::new(Aggregation {
         env,

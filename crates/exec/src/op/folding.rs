@@ -25,6 +25,8 @@ pub(super) struct Folding {
     types: Vec<ColumnType>,
     groups: Vec<Expr>,
     aggregates: Vec<Aggregate>,
+    /// Number of the columns of a row.
+    width: usize,
     done: Mutex<HashMap<u64, Grouping>>,
     /// Whether lanes make no more groups, because the aggregation wants to move rows to a file.
     is_over: AtomicBool,
@@ -62,6 +64,7 @@ impl Folding {
                 types: types.to_vec(),
                 groups: plan.groups.clone(),
                 aggregates: plan.aggregates.to_vec(),
+                width: plan.input.columns.len(),
                 done: Mutex::default(),
                 is_over: AtomicBool::new(false),
                 active: AtomicUsize::new(0),
@@ -106,7 +109,7 @@ impl Fold for Folding {
         if self.is_over.load(Ordering::SeqCst) {
             return Err(SqlError::internal("the aggregation has asked for rows"));
         }
-        let inputs = Inputs::new(&self.groups, &self.aggregates);
+        let inputs = Inputs::new(&self.groups, &self.aggregates, self.width);
         let mut grouping = Grouping::new(&self.types, &self.aggregates);
         for batch in batches {
             let (keys, args) = (inputs.keys(eval, batch)?, inputs.args(eval, batch)?);

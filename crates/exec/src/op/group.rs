@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use selkie_expr::aggregate::{Aggregate, AggregateState, Groups};
+use selkie_expr::aggregate::{Aggregate, AggregateState, Groups, RowsByGroup};
 use selkie_expr::{EvalContext, Expr};
 use selkie_plan::physical::ColumnType;
 use selkie_types::{Batch, Column, SqlResult};
@@ -11,6 +11,13 @@ use selkie_types::{Batch, Column, SqlResult};
 use super::RowBuffer;
 use super::hash_table::{KeyKind, KeyTable, NOT_FOUND};
 use super::project::in_row_order;
+use super::shared_parts::SharedParts;
+
+/// Groups, rows for each of them and aggregates from which on sorting the rows of a batch by their
+/// group pays: then an aggregate adds those of a group in a register.
+const FEW_GROUPS: usize = 64;
+const LEAST_ROWS: usize = 8;
+const LEAST_STATES: usize = 3;
 
 /// Groups by key.
 pub(crate) struct Grouping {
@@ -21,6 +28,8 @@ pub(crate) struct Grouping {
     ids: Vec<u32>,
     /// Rows of the last batch with new keys.
     new: Vec<u32>,
+    /// Rows of the last batch by their group, if there are few groups.
+    sorted: RowsByGroup,
 }
 
 impl Grouping {
@@ -37,6 +46,7 @@ impl Grouping {
             groups,
             ids: Vec::new(),
             new: Vec::new(),
+            sorted: RowsByGroup::default(),
         }
     }
 
@@ -66,7 +76,15 @@ impl Grouping {
         if !keys.is_empty() {
             self.assign(keys, rows)?;
         }
-        let groups = if keys.is_empty() { Groups::One } else { Groups::Ids(&self.ids) };
+        let few = self.groups <= FEW_GROUPS && rows >= self.groups * LEAST_ROWS;
+        let groups = match keys.is_empty() {
+            true => Groups::One,
+            false if few && self.states.len() >= LEAST_STATES => {
+                self.sorted.sort(&self.ids, self.groups);
+                Groups::Sorted(&self.ids, &self.sorted)
+            }
+            false => Groups::Ids(&self.ids),
+        };
         for (state, args) in self.states.iter_mut().zip(args) {
             state.update(groups, self.groups, rows, args, eval)?;
         }
@@ -157,16 +175,18 @@ impl Grouping {
 pub(crate) struct Inputs<'r> {
     groups: &'r [Expr],
     aggregates: &'r [Aggregate],
+    shared: Option<SharedParts>,
     /// Whether keys, and arguments, have side effects: they are computed row by row then.
     ordered: (bool, bool),
 }
 
 impl<'r> Inputs<'r> {
-    /// Keys and aggregates over an input row.
-    pub(crate) fn new(groups: &'r [Expr], aggregates: &'r [Aggregate]) -> Self {
-        let mut args = aggregates.iter().flat_map(Aggregate::inputs);
-        let ordered = (in_row_order(groups), args.any(Expr::has_side_effects));
-        Self { groups, aggregates, ordered }
+    /// Keys and aggregates over an input row of `width` columns.
+    pub(crate) fn new(groups: &'r [Expr], aggregates: &'r [Aggregate], width: usize) -> Self {
+        let args: Vec<&Expr> = aggregates.iter().flat_map(Aggregate::inputs).collect();
+        let ordered = (in_row_order(groups), args.iter().any(|e| e.has_side_effects()));
+        let shared = if ordered.1 { None } else { SharedParts::of(&args, width) };
+        Self { groups, aggregates, shared, ordered }
     }
 
     /// All expressions computed for an input row.
@@ -192,14 +212,19 @@ impl<'r> Inputs<'r> {
         eval: &EvalContext<'_>,
         batch: &Batch,
     ) -> SqlResult<Vec<Vec<Arc<Column>>>> {
-        if self.ordered.1 {
+        let values = if let Some(shared) = &self.shared {
+            let batch = shared.extend(eval, batch)?;
+            shared.exprs().iter().map(|e| e.eval(eval, &batch)).collect::<SqlResult<_>>()?
+        } else if self.ordered.1 {
             let exprs: Vec<&Expr> = self.aggregates.iter().flat_map(Aggregate::inputs).collect();
-            let mut values = row_by_row(eval, &exprs, batch)?.into_iter();
-            let of = |a: &Aggregate| values.by_ref().take(a.inputs().count()).collect();
-            return Ok(self.aggregates.iter().map(of).collect());
-        }
-        let of = |a: &Aggregate| a.inputs().map(|e| e.eval(eval, batch)).collect();
-        self.aggregates.iter().map(of).collect()
+            row_by_row(eval, &exprs, batch)?
+        } else {
+            let of = |a: &Aggregate| a.inputs().map(|e| e.eval(eval, batch)).collect();
+            return self.aggregates.iter().map(of).collect();
+        };
+        let mut values = values.into_iter();
+        let of = |a: &Aggregate| values.by_ref().take(a.inputs().count()).collect();
+        Ok(self.aggregates.iter().map(of).collect())
     }
 }
 
@@ -257,7 +282,7 @@ mod tests {
         let mut grouping = Grouping::new(&vec![ty; keys], &aggregates);
         let of = |at: usize| column(&rows.iter().map(|row| row[at]).collect::<Vec<_>>());
         let batch = Batch::new(vec![of(0), of(1)], rows.len());
-        let inputs = Inputs::new(&[], &aggregates);
+        let inputs = Inputs::new(&[], &aggregates, 2);
         let args = inputs.args(eval, &batch).expect("columns");
         grouping.update(eval, &vec![of(0); keys], &args, rows.len()).expect("no limit");
         grouping

@@ -81,7 +81,8 @@ impl<'r> Rollup<'r> {
             self.levels.push(Level { states, firsts: Vec::new() });
             self.env.check()?;
         }
-        let inputs = Inputs::new(&self.plan.groups, &self.plan.aggregates);
+        let inputs =
+            Inputs::new(&self.plan.groups, &self.plan.aggregates, self.plan.input.columns.len());
         let input = open_node(self.env, &self.plan.input)?;
         let mut input = sliced::for_values(input, inputs.exprs());
         while let Some(batch) = input.next()? {

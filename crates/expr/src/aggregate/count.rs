@@ -36,6 +36,9 @@ impl State for Count {
         }
         match groups {
             Groups::One => self.counts[0] += rows as i64,
+            Groups::Sorted(_, sorted) => {
+                sorted.groups().for_each(|(id, rows)| self.counts[id] += rows.len() as i64);
+            }
             Groups::Ids(ids) => ids.iter().for_each(|&id| self.counts[id as usize] += 1),
         }
         Ok(())

@@ -20,6 +20,47 @@ pub enum Groups<'a> {
     One,
     /// The group of each row.
     Ids(&'a [u32]),
+    /// The same, and the rows of each group together.
+    Sorted(&'a [u32], &'a RowsByGroup),
+}
+
+/// The rows of a batch by group, in their order within a group.
+#[derive(Debug, Default)]
+pub struct RowsByGroup {
+    rows: Vec<u32>,
+    /// For each group the end of its rows.
+    ends: Vec<u32>,
+}
+
+impl RowsByGroup {
+    /// Sorts rows by the group of each, which is below `groups`.
+    pub fn sort(&mut self, ids: &[u32], groups: usize) {
+        self.ends.clear();
+        self.ends.resize(groups, 0);
+        ids.iter().for_each(|id| self.ends[*id as usize] += 1);
+        let mut from = 0;
+        for end in &mut self.ends {
+            // First where the next row of the group goes, in the end behind its last one.
+            from += std::mem::replace(end, from);
+        }
+        self.rows.clear();
+        self.rows.resize(ids.len(), 0);
+        for (row, id) in ids.iter().enumerate() {
+            let at = &mut self.ends[*id as usize];
+            self.rows[*at as usize] = row as u32;
+            *at += 1;
+        }
+    }
+
+    /// Each group with its rows.
+    pub(super) fn groups(&self) -> impl Iterator<Item = (usize, &[u32])> {
+        let mut from = 0;
+        self.ends.iter().enumerate().map(move |(group, end)| {
+            let rows = &self.rows[from..*end as usize];
+            from = *end as usize;
+            (group, rows)
+        })
+    }
 }
 
 impl Groups<'_> {
@@ -28,7 +69,7 @@ impl Groups<'_> {
     pub fn of(&self, row: usize) -> usize {
         match self {
             Self::One => 0,
-            Self::Ids(ids) => ids[row] as usize,
+            Self::Ids(ids) | Self::Sorted(ids, _) => ids[row] as usize,
         }
     }
 }

@@ -94,6 +94,14 @@ impl Exact {
             }
             return;
         }
+        if let (Groups::Sorted(_, sorted), true) = (groups, plain) {
+            for (group, rows) in sorted.groups() {
+                let sum: i128 = rows.iter().map(|&row| values[row as usize].into()).sum();
+                self.counts[group] += rows.len() as u64;
+                self.add_i128(group, sum);
+            }
+            return;
+        }
         for row in 0..rows {
             if !column.is_null(row) {
                 let group = groups.of(row);
