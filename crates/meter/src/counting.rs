@@ -4,22 +4,28 @@
 
 use std::alloc::{GlobalAlloc, Layout};
 
-use crate::pages;
 use crate::thread::{gave, gave_large, took};
+use crate::{blocks, pages};
 
 /// An allocator that reports allocations and frees to the thread's meter. Large blocks are pages
-/// from the system.
+/// from the system. A thread keeps some blocks of a few sizes that it has freed. Must be the
+/// program's allocator, which lives as long as its threads.
 #[derive(Debug)]
 pub struct Counting<A>(pub A);
 
-// SAFETY: every call is passed on unchanged, or answered with pages of the system; the layout alone
-// decides which. Counting touches no memory of the allocation.
+// SAFETY: the layout alone decides whether a block is made of pages of the system or comes from the
+// allocator below, and with which actual layout, at least as large. Such a block may be one that
+// the thread freed before with the same actual size. Counting touches no memory of the allocation.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for Counting<A> {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         took(layout.size());
         if pages::are_for(layout, layout.size()) {
             return pages::take(layout.size());
+        }
+        let layout = blocks::actual(layout);
+        if let Some(block) = blocks::take(layout) {
+            return block;
         }
         // SAFETY: the caller's promise is the same as this call needs.
         unsafe { self.0.alloc(layout) }
@@ -30,6 +36,12 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Counting<A> {
         took(layout.size());
         if pages::are_for(layout, layout.size()) {
             return pages::take(layout.size());
+        }
+        let layout = blocks::actual(layout);
+        if let Some(block) = blocks::take(layout) {
+            // SAFETY: the block has the size of the layout, and nobody else has it.
+            unsafe { block.write_bytes(0, layout.size()) };
+            return block;
         }
         // SAFETY: as above.
         unsafe { self.0.alloc_zeroed(layout) }
@@ -43,6 +55,12 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Counting<A> {
             return unsafe { pages::give(memory, layout.size()) };
         }
         gave(layout.size());
+        let layout = blocks::actual(layout);
+        // SAFETY: the caller gives up the block, which is of the allocator below; an allocator of
+        // the program lives as long as its threads.
+        if unsafe { blocks::keep(&self.0, memory, layout) } {
+            return;
+        }
         // SAFETY: as above.
         unsafe { self.0.dealloc(memory, layout) }
     }
@@ -54,8 +72,12 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Counting<A> {
             return unsafe { self.resized(memory, layout, size) };
         }
         counted(layout.size(), size);
-        // SAFETY: as above.
-        unsafe { self.0.realloc(memory, layout, size) }
+        // SAFETY: the caller's promise: the size does not overflow with the alignment. The block
+        // has its actual layout.
+        unsafe {
+            let to = blocks::actual(Layout::from_size_align_unchecked(size, layout.align()));
+            self.0.realloc(memory, blocks::actual(layout), to.size())
+        }
     }
 }
 

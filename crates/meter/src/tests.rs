@@ -179,3 +179,26 @@ fn small_blocks_given_back_are_told_when_the_work_is_over() {
     drop(detached());
     assert!(total_used() < before - 900_000, "{} of {before}", total_used());
 }
+
+#[test]
+fn the_block_freed_last_is_given_first_and_none_is_given_twice() {
+    let _alone = alone();
+    let blocks = || (0..40).map(|n| vec![n; 1024]).collect::<Vec<Vec<u64>>>();
+    for _ in 0..3 {
+        let filled = blocks();
+        let mut all: Vec<_> = filled.iter().map(|block| block.as_ptr()).collect();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), filled.len());
+        assert!(filled.iter().zip(0..).all(|(block, n)| block.iter().all(|v| *v == n)));
+    }
+    let one = vec![7u64; 1024];
+    let at = one.as_ptr();
+    drop(one);
+    let next = vec![0u64; 1024];
+    assert_eq!((next.as_ptr(), next.iter().max()), (at, Some(&0)));
+    // A thread that ends gives back what it keeps, whoever allocated it.
+    let moved = blocks();
+    std::thread::spawn(move || drop(moved)).join().expect("no panic");
+    drop(blocks());
+}
