@@ -2,9 +2,9 @@
 
 Forty transactions that never end keep three MiB of undo in every checkpoint. Hundreds of branches are prepared and
 stay so over some restarts. Parents and children change while their foreign key, columns and indexes do. Tables are
-created and dropped. A table without transactions is written to. Some restarts are killed too, some lives end cleanly.
-After each: all acknowledged changes are there and no others, no child is without a parent, branches wait for their
-outcome, and CHECK TABLE EXTENDED finds nothing.
+created and dropped. A table without transactions is written to, rows with automatic numbers are replaced. Some restarts
+are killed too, some lives end cleanly. After each: all acknowledged changes are there and no others, no child is
+without a parent, branches wait for their outcome, and CHECK TABLE EXTENDED finds nothing.
 
 usage: mixed.py BINARY LIVES [SEED]      12 lives take about a minute and a half
 """
@@ -35,6 +35,7 @@ CREATE TABLE m.child (id BIGINT AUTO_INCREMENT PRIMARY KEY, pid BIGINT NOT NULL,
 CREATE TABLE m.open (id INT PRIMARY KEY, s VARCHAR(2000) NOT NULL)
 CREATE TABLE m.filler (id INT AUTO_INCREMENT PRIMARY KEY, s VARCHAR(2000))
 CREATE TABLE m.branch (id INT PRIMARY KEY, part INT NOT NULL, s VARCHAR(900), KEY (part))
+CREATE TABLE m.numbered (id BIGINT AUTO_INCREMENT PRIMARY KEY, w INT, k INT, v BIGINT, s LONGTEXT, UNIQUE (w, k), KEY (s(20)))
 CREATE TABLE m.plain (id INT PRIMARY KEY, s TEXT) ENGINE=MyISAM
 INSERT INTO m.open SELECT seq, REPEAT('a', 1000) FROM m.seq_1_to_3240"""
 
@@ -186,6 +187,28 @@ class Plain(Session):
         self.state["acked"].add(self.state["n"])
 
 
+class Replacer(Patient):
+    """Rows whose numbers are automatic, known by another key: a number given twice would change another key's row."""
+
+    def __init__(self, server, rng, state):
+        super().__init__(server, rng)
+        self.state, self.unsure = state, None
+
+    def attempt(self, connection, cursor):
+        key, self.state["n"] = self.random.randrange(12), self.state["n"] + 1
+        new = None if self.random.random() < 0.2 else self.state["n"]
+        self.unsure = (key, new)
+        row = f"({self.state['w']}, {key}, {new}, REPEAT('r', {int(10 ** self.random.uniform(1, 5))}))"
+        if new is None:
+            cursor.execute(f"DELETE FROM m.numbered WHERE w = {self.state['w']} AND k = {key}")
+        elif self.random.random() < 0.6:
+            cursor.execute(f"REPLACE INTO m.numbered (w, k, v, s) VALUES {row}")
+        else:
+            cursor.execute(f"INSERT INTO m.numbered (w, k, v, s) VALUES {row} ON DUPLICATE KEY UPDATE v = VALUE(v), s = VALUE(s)")
+        self.state["acked"][key] = new
+        self.unsure = None
+
+
 class States:
     """The known state over all lives."""
 
@@ -194,6 +217,7 @@ class States:
         self.definer, self.branches = {"n": 0}, {
             "lock": threading.Lock(), "n": 0, "begun": set(), "prepared": set(), "most": 0}
         self.plain = {"n": 0, "acked": set()}
+        self.numbered = [{"w": w, "n": 0, "acked": {}} for w in (1, 2)]
         # Number of lives that ended after a checkpoint with the undo of all open transactions, and the largest size of it.
         self.saved, self.most = 0, 0
 
@@ -201,7 +225,8 @@ class States:
         child = lambda: random.Random(rng.random())  # noqa: E731
         return [Family(server, child(), state) for state in self.families] + [
             Brancher(server, child(), self.branches) for _ in range(BRANCHERS)] + [
-            Definer(server, child(), self.definer), Hoarder(server, child()), Plain(server, child(), self.plain)]
+            Definer(server, child(), self.definer), Hoarder(server, child()), Plain(server, child(), self.plain)] + [
+            Replacer(server, child(), state) for state in self.numbered]
 
 
 def check_families(cursor, sessions):
@@ -252,6 +277,19 @@ def check_tables(cursor):
             cursor.execute(f"DROP TABLE m.{table}")
 
 
+def check_numbered(cursor, sessions):
+    for session in (s for s in sessions if isinstance(s, Replacer)):
+        acked, unsure = session.state["acked"], session.unsure
+        there = dict(rows(cursor, f"SELECT k, v FROM m.numbered WHERE w = {session.state['w']}"))
+        if unsure and there.get(unsure[0]) == unsure[1]:
+            acked[unsure[0]] = unsure[1]
+        expected = {key: value for key, value in acked.items() if value is not None}
+        assert there == expected, f"numbered rows {sorted(there.items())} instead of {sorted(expected.items())}"
+    following = "SELECT auto_increment FROM information_schema.tables WHERE table_schema = 'm' AND table_name = 'numbered'"
+    ((after, most),) = rows(cursor, f"SELECT ({following}), COALESCE(MAX(id), 0) FROM m.numbered")
+    assert after > most, f"number {most} is there and {after} comes next"
+
+
 def verify(server, states, sessions, rng):
     with server.connect(read_timeout=120) as connection, connection.cursor() as cursor:
         check_families(cursor, sessions)
@@ -260,6 +298,7 @@ def verify(server, states, sessions, rng):
         there = {row[0] for row in rows(cursor, "SELECT id FROM m.plain")}
         lost = states.plain["acked"] - there
         assert not lost, f"answered changes of a table without transactions are gone: {sorted(lost)[:5]}"
+        check_numbered(cursor, sessions)
         check_branches(cursor, states.branches, rng)
         check_tables(cursor)
         left = rows(cursor, "SHOW CREATE TABLE m.child")[0][1]

@@ -27,6 +27,7 @@ CREATE DEFINER=root@localhost FUNCTION {A}.fd() RETURNS INT SQL SECURITY DEFINER
 CREATE DEFINER=root@localhost FUNCTION {A}.fi() RETURNS INT SQL SECURITY INVOKER RETURN (SELECT COUNT(*) FROM {A}.t);
 CREATE VIEW {A}.vf AS SELECT {A}.fi() AS n;
 CREATE DATABASE IF NOT EXISTS other_db; CREATE OR REPLACE TABLE other_db.z (z INT);
+CREATE OR REPLACE TABLE other_db.k (z INT PRIMARY KEY, b INT UNIQUE);
 """
 
 
@@ -95,6 +96,11 @@ read("query", f"SELECT DEFAULT(b) FROM {t}", f"SELECT@{t}")
 read("query", "SELECT COUNT(*) FROM mysql.user", "SELECT@mysql.user")
 read("query", "SELECT COUNT(*) > 0 FROM mysql.proc", "SELECT@mysql.proc")
 read("query", "SELECT COUNT(*) > 0 FROM information_schema.INNODB_TRX", "PROCESS@*")
+for name in ("BUFFER_PAGE", "CMP_PER_INDEX", "FT_CONFIG", "SYS_FOREIGN", "SYS_FOREIGN_COLS", "TABLESPACES_ENCRYPTION"):
+    read("query", f"SELECT COUNT(*) >= 0 FROM information_schema.INNODB_{name}", "PROCESS@*")
+read("query", "SELECT COUNT(*) >= 0 FROM information_schema.INNODB_FT_DEFAULT_STOPWORD")
+# A unique key over a column on which there may be no privilege.
+shown("query", "SELECT constraint_name, column_name FROM information_schema.key_column_usage WHERE table_schema = 'other_db' AND table_name = 'k' ORDER BY 1", "SELECT@other_db.k")
 read("query", "SELECT COUNT(*) >= 0 FROM information_schema.CLIENT_STATISTICS", "PROCESS@*")
 read("do", f"DO (SELECT MAX(a) FROM {t})", f"SELECT@{t}")
 read("do", f"DO {A}.f()", f"EXECUTE@func:{A}.f")
@@ -389,7 +395,8 @@ for sql, *needs in [
         (f"SHOW CREATE TRIGGER {A}.tr", f"TRIGGER@{A}.tt"), (f"SHOW CREATE TRIGGER {A}.nosuch", f"TRIGGER@{A}"),
         ("SHOW CREATE USER other@localhost", "SELECT@mysql"), ("SHOW CREATE USER",), ("SHOW GRANTS FOR other@localhost", "SELECT@mysql"),
         ("SHOW GRANTS FOR other_role", "SELECT@mysql"), ("SHOW GRANTS FOR PUBLIC", "SELECT@mysql"), ("SHOW GRANTS FOR nosuch@localhost", "SELECT@mysql"),
-        ("SHOW ENGINE INNODB STATUS", "PROCESS@*"), ("SHOW MASTER STATUS", "BINLOG MONITOR@*"), ("SHOW BINARY LOGS", "BINLOG MONITOR@*"),
+        ("SHOW ENGINE INNODB STATUS", "PROCESS@*"), ("SHOW ENGINE INNODB MUTEX", "PROCESS@*"), ("SHOW ENGINE MYISAM STATUS", "PROCESS@*"),
+        ("SHOW ENGINE MYISAM LOGS", "FILE@*"), ("SHOW MASTER STATUS", "BINLOG MONITOR@*"), ("SHOW BINARY LOGS", "BINLOG MONITOR@*"),
         ("SHOW SLAVE STATUS", "SLAVE MONITOR@*"), ("SHOW SLAVE HOSTS", "REPLICATION MASTER ADMIN@*"), ("SHOW BINLOG EVENTS", "BINLOG MONITOR@*"),
         ("SHOW PRIVILEGES",), ("SHOW STATUS LIKE 'nosuch'",), ("SHOW VARIABLES LIKE 'nosuch'",), ("SHOW WARNINGS",),
         ("SHOW EVENTS FROM my_a", f"EVENT@{A}"), (f"SHOW CREATE EVENT {A}.ev", f"EVENT@{A}"), (f"SHOW CREATE EVENT {A}.nosuch", f"EVENT@{A}"), ("SHOW EXPLAIN FOR 999999", "PROCESS@*"), ("SHOW OPEN TABLES FROM nodb",),

@@ -15,7 +15,7 @@ use crate::Instance;
 use crate::admin::maintained_checksum;
 use crate::event::EventList;
 use crate::state::instance::{SystemRequest, SystemTable};
-use crate::state::session::{Privilege, bump};
+use crate::state::session::{Access, Privilege, bump};
 
 /// Registers the tables of `information_schema` that need no server.
 pub fn register_system_tables(instance: &Instance) {
@@ -41,6 +41,7 @@ impl SystemTable for Definitions {
         emit: &mut dyn FnMut(&[Value]) -> SqlResult<()>,
     ) -> SqlResult<()> {
         let (instance, session) = (request.instance, request.session);
+        check_engine_table(request)?;
         let snapshot = instance.catalog.snapshot();
         let statistics = |table: &TableInfo| statistics_of(instance, table);
         let changed = |table: &TableInfo| changed(instance, table);
@@ -103,6 +104,16 @@ impl SystemTable for Definitions {
         note_missing_definers(request, &source);
         rows.unwrap_or_default().iter().try_for_each(|row| emit(row))
     }
+}
+
+/// Fails if the account may not read an engine's table, which lists what belongs to all accounts.
+fn check_engine_table(request: &SystemRequest<'_>) -> SqlResult<()> {
+    let table = request.table;
+    if table.schema() != "information_schema" || !table.name().starts_with("INNODB_") {
+        return Ok(());
+    }
+    let access = Access { privilege: Privilege::Process, schema: "", table: "", columns: &[] };
+    request.session.frame.hooks.check_access(request.session, &access)
 }
 
 fn asked<'a>(

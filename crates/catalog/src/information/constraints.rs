@@ -1,11 +1,11 @@
 //! KEY_COLUMN_USAGE, TABLE_CONSTRAINTS, REFERENTIAL_CONSTRAINTS, CHECK_CONSTRAINTS, and foreign
 //! keys as InnoDB's tables list them. A table that is not visible to the session has no rows in any
-//! of them.
+//! of them; KEY_COLUMN_USAGE must not name a column on which the session has no privilege.
 
 use std::borrow::Cow;
 
 use selkie_engine::IndexKind;
-use selkie_types::Value;
+use selkie_types::{Privileges, Value};
 
 use super::{InformationRow, InformationSource, text};
 use crate::{CheckInfo, ColumnInfo, ForeignKey, ForeignKeyAction, TableInfo};
@@ -13,14 +13,18 @@ use crate::{CheckInfo, ColumnInfo, ForeignKey, ForeignKeyAction, TableInfo};
 pub(super) fn key_column_usage(source: &InformationSource<'_>) -> Vec<InformationRow> {
     let mut rows = Vec::new();
     for table in source.tables() {
+        let shown =
+            |column: &str| !((source.on_column)(table, column) & Privileges::TABLE).is_empty();
         for index in table.def.indexes.iter().filter(|index| index.is_unique()) {
             for (at, part) in index.parts.iter().enumerate() {
                 let column = &table.columns[part.column].name;
-                rows.push(usage(table, &index.name, column, at, None));
+                if shown(column) {
+                    rows.push(usage(table, &index.name, column, at, None));
+                }
             }
         }
         for key in &table.foreign_keys {
-            for (at, column) in key.columns.iter().enumerate() {
+            for (at, column) in key.columns.iter().enumerate().filter(|(_, column)| shown(column)) {
                 let referenced = key.referenced_columns.get(at).map_or("", String::as_str);
                 let target = [key.referenced_schema.as_str(), &key.referenced_table, referenced];
                 rows.push(usage(table, &key.name, column, at, Some(target)));

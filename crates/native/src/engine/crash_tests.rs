@@ -245,3 +245,30 @@ fn random_crashes_lose_no_acknowledged_commit() {
         seed += 1;
     }
 }
+
+/// REPLACE gives the old row a number of the counter, by an update that moves its key.
+#[test]
+fn a_number_that_an_update_takes_from_the_counter_is_not_given_again() {
+    let disk = SimDisk::new(9);
+    let (engine, _) = open(&disk).unwrap();
+    let def = items(1);
+    let trx = engine.begin(Isolation::RepeatableRead, false).unwrap();
+    engine.create_table(&*trx, &def).unwrap();
+    let table = engine.open_table(&def).unwrap();
+    let context = NoContext::default();
+    let first = table.reserve_auto_increment(1, 1, 1).unwrap() as i64;
+    let row = |id| rows_of([item_row(&def, id, None, 0, "")]);
+    table.insert(&*trx, &context, &row(first)).unwrap();
+    trx.commit(None).unwrap();
+    let trx = engine.begin(Isolation::RepeatableRead, false).unwrap();
+    let second = table.reserve_auto_increment(1, 1, 1).unwrap() as i64;
+    let at = rows_of([key(&def, first)]);
+    assert_eq!(table.update(&*trx, &context, &at, &row(second), None).unwrap(), 1);
+    engine.wait_durable(trx.commit(None).unwrap().unwrap()).unwrap();
+    drop(table);
+    disk.kill_process();
+    let _ = process(|| drop(engine));
+    let (engine, _) = open(&disk).unwrap();
+    let next = engine.open_table(&def).unwrap().reserve_auto_increment(1, 1, 1).unwrap() as i64;
+    assert!(next > second, "{next} after {second}");
+}

@@ -95,7 +95,7 @@ impl NativeTable {
             None => self.files.number_row()?.to_be_bytes().to_vec(),
         };
         let auto = self.auto_value(row)?;
-        auto.iter().for_each(|auto| self.pass_auto(*auto));
+        auto.map(|auto| self.pass_auto(auto));
         if let Some((index, existing)) = self.find_overlap(writer, tools, &key, row)? {
             return Err(EngineError::DuplicateKey { index, row: number, existing });
         }
@@ -151,9 +151,9 @@ impl NativeTable {
         Ok(None)
     }
 
-    /// Moves the counter behind a value.
-    pub(super) fn pass_auto(&self, value: u64) {
-        self.files.auto.fetch_max(value.saturating_add(1), Ordering::AcqRel);
+    /// Moves the counter behind a value, and returns where it was.
+    pub(super) fn pass_auto(&self, value: u64) -> u64 {
+        self.files.auto.fetch_max(value.saturating_add(1), Ordering::AcqRel)
     }
 
     /// Inserts the clustered entry.

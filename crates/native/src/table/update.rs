@@ -6,9 +6,8 @@ use super::entry::{Action, Outcome, Writer};
 use super::growing::Before;
 use super::handle::NativeTable;
 use super::insert::{Tools, numbered, undo_row};
-use crate::sync::atomic::Ordering;
 use crate::trx::NativeTrx;
-use selkie_engine::{EngineResult, StatementContext};
+use selkie_engine::{EngineResult, StatementContext, Table};
 use selkie_types::ByteRows;
 
 impl NativeTable {
@@ -51,9 +50,32 @@ impl NativeTable {
     ) -> EngineResult<bool> {
         let key = self.primary_key(row)?;
         let moves = key.as_deref().is_some_and(|key| key != at);
-        let key = key.as_deref().unwrap_or(at);
-        let auto = self.ahead_of_counter(row)?;
-        let before = if moves {
+        // Logged even below the counter, unless it is the old value: REPLACE writes a number over a
+        // row that was taken from the counter and that no other record of the log has.
+        let is_kept = !moves && self.is_numbered_by_key();
+        let auto = if is_kept { None } else { self.auto_value(row)? };
+        // Before the row is logged: a checkpoint meanwhile has the counter or the log has the row.
+        let raised = auto.map(|auto| (self.pass_auto(auto), auto.saturating_add(1)));
+        let done = self.change_row(writer, tools, at, (key.as_deref().unwrap_or(at), row), auto);
+        if let (Some((before, after)), Ok(false) | Err(_)) = (raised, &done)
+            && before < after
+        {
+            self.release_auto_increment(after, before);
+        }
+        done
+    }
+
+    /// Puts a row with its key in the place of the one at a key; returns whether that was there.
+    /// `auto` is the value to log.
+    fn change_row(
+        &self,
+        writer: &Writer<'_>,
+        tools: &mut Tools,
+        at: &[u8],
+        (key, row): (&[u8], &[u8]),
+        auto: Option<u64>,
+    ) -> EngineResult<bool> {
+        let before = if key != at {
             let TableFiles { clustered, columns, .. } = &*self.files;
             match writer.change(clustered, &mut tools.row, at, Action::Delete, Some(columns))? {
                 Outcome::Done(before) => {
@@ -71,7 +93,6 @@ impl NativeTable {
         };
         tools.old.clear();
         self.whole_row(&before, &mut tools.old)?;
-        auto.iter().for_each(|auto| self.pass_auto(*auto));
         for index in self.secondary() {
             self.update_index_entry(writer, tools, index, at, (key, row))?;
         }
@@ -81,10 +102,10 @@ impl NativeTable {
         Ok(true)
     }
 
-    /// The AUTO_INCREMENT value of an updated row, if it is not below the counter.
-    fn ahead_of_counter(&self, row: &[u8]) -> EngineResult<Option<u64>> {
-        let next = self.files.auto.load(Ordering::Acquire);
-        Ok(self.auto_value(row)?.filter(|auto| *auto >= next))
+    /// Whether the clustered key has the AUTO_INCREMENT column.
+    fn is_numbered_by_key(&self) -> bool {
+        let key = self.def.primary().map_or(&[][..], |index| &index.parts);
+        key.iter().any(|part| Some(part.column) == self.def.auto_increment)
     }
 
     /// Replaces the clustered entry in place; returns the old value.

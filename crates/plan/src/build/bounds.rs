@@ -206,11 +206,17 @@ fn is_tighter(value: &Expr, before: &Option<(usize, &Expr, bool)>, tighter: Orde
 /// The ranges of an OR. Each of its branches must restrict the first part. Conditions beside the OR
 /// restrict later parts, unless that makes too many ranges.
 fn alternatives(relation: &RelationInfo, index: &IndexDef, conditions: &[Expr]) -> Option<Bounds> {
+    let columns = || index.parts.iter().chain(key_behind(relation, index)).map(|p| p.column);
+    let restricts = |condition: &&Expr| {
+        columns().any(|c| restriction(condition, relation, relation.first + c).is_some())
+    };
     conditions.iter().enumerate().find_map(|(at, condition)| {
         let ExprKind::Or(branches) = &condition.kind else { return None };
-        let beside = [&conditions[..at], &conditions[at + 1..]].concat();
-        let (mut all, exact) = of_branches(relation, index, branches, &beside)
-            .or_else(|| of_branches(relation, index, branches, &[]))?;
+        // Without those beside it first: of thousands of ORs, most restrict nothing.
+        let alone = of_branches(relation, index, branches, &[])?;
+        let beside: Vec<Expr> = conditions.iter().filter(restricts).cloned().collect();
+        let narrowed = of_branches(relation, index, branches, &beside);
+        let (mut all, exact) = narrowed.unwrap_or(alone);
         all.used.push(at);
         all.exact.extend(exact.then_some(at));
         Some(all)

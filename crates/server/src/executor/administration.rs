@@ -13,7 +13,9 @@ use selkie_sql::ast::{
     RoutineKind, Select, SelectItem, SelectOptions, SetItem, ShowWhat, Span, Statement,
 };
 use selkie_types::error::catalogue::*;
-use selkie_types::{Batch, Charset, Column, Condition, SqlError, SqlResult, SqlType, Value};
+use selkie_types::{
+    Batch, Charset, Column, Condition, Privileges, SqlError, SqlResult, SqlType, Value,
+};
 
 use crate::admin::{self, Answer, Checked, Notes, Target};
 use crate::binlog;
@@ -317,6 +319,18 @@ fn engine_report(
     let is_native = name.eq_ignore_ascii_case("innodb");
     if !name.eq_ignore_ascii_case("performance_schema") {
         instance.engine(name)?;
+    }
+    {
+        // Compat: a missing FILE privilege is reported like a failed login.
+        let access = shared.access.lock();
+        match what {
+            EngineReport::Logs => {
+                access.check_global(Privileges::FILE).map_err(|_| access.denied_login())?;
+            }
+            EngineReport::Status | EngineReport::Mutex => {
+                access.check_global(Privileges::PROCESS)?;
+            }
+        }
     }
     let report = match what {
         EngineReport::Status if is_native => {

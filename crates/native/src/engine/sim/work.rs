@@ -79,7 +79,8 @@ impl<'a> Statement<'a> {
         let (savepoint, before) = (self.trx.savepoint()?, self.overlay.clone());
         let outcome = match self.rng.below(12) {
             0..6 => self.insert(),
-            6..9 => self.update(),
+            6..8 => self.update(),
+            8 => self.renumber(),
             9..11 => self.delete(),
             _ => self.insert_many(),
         };
@@ -180,6 +181,36 @@ impl<'a> Statement<'a> {
                 assert!(self.newest(id).is_some(), "row {id} should not be there");
                 assert!(!taken, "row {id} got the code of {owner:?}");
                 self.overlay.insert((self.def.id, id), Some(new));
+            }
+            Err(EngineError::DuplicateKey { .. }) => assert!(taken, "row {id} is no duplicate"),
+            Err(e) => return Err(e),
+        }
+        Ok(())
+    }
+
+    /// Gives a row another id, often one of the counter, as REPLACE does.
+    fn renumber(&mut self) -> EngineResult<()> {
+        if !is_keyed(&self.def) {
+            return self.update();
+        }
+        let old = self.rng.below(IDS) as i64;
+        let id = match self.rng.chance(60) {
+            true => self.table.reserve_auto_increment(1, 1, 1)? as i64,
+            false => self.rng.below(IDS) as i64,
+        };
+        let new = new_row(&self.def, id, self.rng);
+        let owner = new.code.and_then(|c| self.db.with_code(self.overlay, self.def.id, c));
+        let taken =
+            owner.is_some_and(|owner| owner != old) || (id != old && self.newest(id).is_some());
+        let rows = (rows_of([key(&self.def, old)]), rows_of([&new.bytes[..]]));
+        match self.table.update(self.trx, &NoWait, &rows.0, &rows.1, None) {
+            Ok(0) => assert!(self.newest(old).is_none(), "row {old} was not found"),
+            Ok(_) => {
+                assert!(self.newest(old).is_some(), "row {old} should not be there");
+                assert!(!taken, "row {old} became row {id}, whose keys are taken");
+                self.overlay.insert((self.def.id, old), None);
+                self.overlay.insert((self.def.id, id), Some(new));
+                *self.auto = (*self.auto).max(id as u64);
             }
             Err(EngineError::DuplicateKey { .. }) => assert!(taken, "row {id} is no duplicate"),
             Err(e) => return Err(e),
