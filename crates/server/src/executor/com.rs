@@ -146,6 +146,8 @@ fn word(statement: &Statement) -> &'static str {
         Statement::RenameUsers(_) => "rename_user",
         Statement::Grant(s) => grant_word(s),
         Statement::TableMaintenance(s) => maintenance_word(s.action),
+        Statement::CacheIndexes(s) if s.cache.is_some() => "assign_to_keycache",
+        Statement::CacheIndexes(_) => "preload_keys",
         Statement::Backup(backup) => backup_word(backup),
         Statement::Flush(_) => "flush",
         Statement::Reset(_) => "reset",
