@@ -244,8 +244,7 @@ fn required(statement: &Statement) -> Required<'_> {
         Statement::RenameUsers(_) => writes(Kind::RenameUsers),
         Statement::Grant(_) => writes(Kind::Grant),
         Statement::TableMaintenance(what) => {
-            let is_update = what.action == MaintenanceAction::Optimize;
-            of(Kind::TableMaintenance, Vec::new(), is_update)
+            of(Kind::TableMaintenance, Vec::new(), what.action == MaintenanceAction::Optimize)
         }
         Statement::CacheIndexes(_) => reads(Kind::CacheIndexes),
         Statement::Flush(_) => reads(Kind::Flush),

@@ -92,16 +92,16 @@ const FEW_PAGES_ROWS: f64 = 10_000.0;
 /// Cost of finding a row in such a table, as a share.
 const FEW_PAGES_SHARE: f64 = 0.7;
 
-/// Finding the single row of a key, for a row of a join, in a table of `table_rows` rows.
-pub(crate) fn single_lookup(table_rows: f64, fetches: bool) -> f64 {
-    let share = if table_rows <= ONE_PAGE_ROWS {
+/// Cost of finding the single row of a key, for a row of a join, in a table of `table_rows` rows,
+/// as a share of [`lookups`].
+pub(crate) fn single_lookup_share(table_rows: f64) -> f64 {
+    if table_rows <= ONE_PAGE_ROWS {
         ONE_PAGE_SHARE
     } else if table_rows <= FEW_PAGES_ROWS {
         FEW_PAGES_SHARE
     } else {
         1.0
-    };
-    share * lookups(1.0, 1.0, fetches)
+    }
 }
 
 /// Looking up `keys` keys in an index and reading `rows` rows.

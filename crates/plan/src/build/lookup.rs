@@ -154,10 +154,11 @@ impl Builder<'_> {
         lookup.matches = found;
         let fetch = !clustered && !lookup.covering && !lookup.entry_locks;
         let width = read.len() as f64 * cost::DECODE_COLUMN;
-        let descent = match lookup.unique {
-            true => cost::single_lookup(leaf.table_rows, fetch),
-            false => cost::lookups(1.0, found, fetch),
+        let share = match lookup.unique {
+            true => cost::single_lookup_share(leaf.table_rows),
+            false => 1.0,
         };
+        let descent = share * cost::lookups(1.0, found, fetch);
         lookup.cost = descent + found * width + self.conditions_cost(own, found);
         Some(lookup)
     }
