@@ -359,6 +359,9 @@ for word in ("ANALYZE", "CHECK", "OPTIMIZE", "REPAIR", "CHECKSUM"):
 read("table maintenance", f"ANALYZE TABLE {t}, {t2}", f"SELECT@{t}", f"INSERT@{t}", f"SELECT@{t2}", f"INSERT@{t2}", direct=True)
 read("table maintenance", f"CHECK TABLE {vd}", f"SELECT@{vd}", direct=True)
 read("table maintenance", f"CHECK TABLE {vi}", f"SELECT@{vi}", f"SELECT@{t}", direct=True)
+for name in (t, f"{A}.nosuch"):
+    read("cache index", f"CACHE INDEX {name} IN DEFAULT", f"INDEX@{name}", direct=True)
+    read("cache index", f"LOAD INDEX INTO CACHE {name}", f"INDEX@{name}", direct=True)
 for what in ("TABLES", "PRIVILEGES", "STATUS", "LOGS", "USER_RESOURCES", "HOSTS", "QUERY CACHE", "TABLES WITH READ LOCK",
              "TABLE_STATISTICS", "USER_STATISTICS", "ERROR LOGS"):
     read("flush", f"FLUSH {what}", "RELOAD@*", direct=True)

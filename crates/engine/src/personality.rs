@@ -154,6 +154,10 @@ pub struct Maintenance {
     pub remembers: bool,
     /// The option `CHECKSUM` makes the engine keep a checksum.
     pub keeps_checksum: bool,
+    /// `CACHE INDEX`.
+    pub assigns_keys: bool,
+    /// `LOAD INDEX INTO CACHE`.
+    pub preloads_keys: bool,
     /// Tables in which ANALYZE keeps what it finds.
     pub kept: Option<&'static KeptStatistics>,
 }
@@ -303,6 +307,8 @@ impl Maintenance {
         optimizes: Optimizes::Never,
         remembers: false,
         keeps_checksum: false,
+        assigns_keys: false,
+        preloads_keys: false,
         kept: None,
     };
 }

@@ -3,6 +3,7 @@
 //! engine, as in MariaDB.
 
 mod analyze;
+mod cache;
 mod checksum;
 pub(crate) mod columns;
 mod partitions;
@@ -26,6 +27,7 @@ use crate::state::metadata::LockMode;
 use crate::state::session::{Access, Privilege};
 use crate::{Outcome, Session};
 
+pub(crate) use cache::cache_indexes;
 pub(crate) use checksum::maintained as maintained_checksum;
 pub(crate) use partitions::run_on_partitions;
 
@@ -72,7 +74,7 @@ fn send_messages(execution: &mut Execution<'_>, rows: &[Vec<Value>]) -> SqlResul
     send(execution.sink, &message_columns(), rows)
 }
 
-fn message_columns() -> [OutputColumn; 4] {
+pub(crate) fn message_columns() -> [OutputColumn; 4] {
     let columns = [("Table", 128), ("Op", 10), ("Msg_type", 10), ("Msg_text", 131_072)];
     let mut columns = columns.map(|(name, length)| OutputColumn::computed(name, text(length)));
     columns[3].ty.kind = TypeKind::MediumText;

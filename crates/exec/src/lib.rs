@@ -61,6 +61,7 @@ pub use state::kept_results::{KeptResult, KeptResults, ResultCounts};
 pub use state::kill::{KillFlag, Killed};
 pub use state::lanes::serve_lane;
 pub use state::live::LivePlans;
+pub use state::own_table::check_loadable;
 pub use state::patience::{CLIENT_CHECK, Patience};
 pub use state::persistent::load_statistics;
 pub use state::prepared::Prepared;

@@ -101,6 +101,7 @@ kinds! {
     RenameUsers Server "rename users";
     Grant Server "grant";
     TableMaintenance Found "table maintenance";
+    CacheIndexes Found "cache index";
     Flush Server "flush";
     Backup Found "backup";
     Reset Server "reset";
@@ -243,9 +244,9 @@ fn required(statement: &Statement) -> Required<'_> {
         Statement::RenameUsers(_) => writes(Kind::RenameUsers),
         Statement::Grant(_) => writes(Kind::Grant),
         Statement::TableMaintenance(what) => {
-            let is_update = what.action == MaintenanceAction::Optimize;
-            of(Kind::TableMaintenance, Vec::new(), is_update)
+            of(Kind::TableMaintenance, Vec::new(), what.action == MaintenanceAction::Optimize)
         }
+        Statement::CacheIndexes(_) => reads(Kind::CacheIndexes),
         Statement::Flush(_) => reads(Kind::Flush),
         Statement::Backup(_) => reads(Kind::Backup),
         Statement::Reset(_)

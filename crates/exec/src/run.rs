@@ -33,7 +33,9 @@ use selkie_types::{Batch, Column, SqlError, SqlResult};
 
 use crate::run::examined::Examined;
 use crate::run::key_filter::KeyFilter;
-pub(crate) use crate::run::open_table::{OpenTable, TableMark, open_table};
+pub(crate) use crate::run::open_table::{
+    OpenTable, TableMark, count_definition, count_use, open_table,
+};
 use crate::run::stored_rows::StoredRows;
 use crate::run::subquery_cache::SubqueryCache;
 use crate::state::around::{Around, Triggers};

@@ -212,6 +212,7 @@ impl Execution<'_> {
         }
         match statement {
             Statement::TableMaintenance(what) => admin::run(self, what),
+            Statement::CacheIndexes(what) => admin::cache_indexes(self, what),
             Statement::Help(mask) => help::run(self, mask),
             Statement::Backup(what) => backup::run(self, what),
             Statement::Unsupported { what } => Err(SqlError::not_supported(what)),

@@ -82,6 +82,28 @@ pub(crate) fn hash_probe(probes: f64, rows: f64) -> f64 {
     probes * (HASH_PROBE + miss * HASH_PROBE_LARGE)
 }
 
+/// Number of rows up to which an index is about one page.
+const ONE_PAGE_ROWS: f64 = 200.0;
+/// Cost of finding a row in such an index, as a share of finding it where the leaf is not cached:
+/// the rows of a batch are looked up together, and the page stays in the caches of the processor.
+const ONE_PAGE_SHARE: f64 = 0.3;
+/// Number of rows up to which a table's pages usually stay in the caches of the processor.
+const FEW_PAGES_ROWS: f64 = 10_000.0;
+/// Cost of finding a row in such a table, as a share.
+const FEW_PAGES_SHARE: f64 = 0.7;
+
+/// Cost of finding the single row of a key, for a row of a join, in a table of `table_rows` rows,
+/// as a share of [`lookups`].
+pub(crate) fn single_lookup_share(table_rows: f64) -> f64 {
+    if table_rows <= ONE_PAGE_ROWS {
+        ONE_PAGE_SHARE
+    } else if table_rows <= FEW_PAGES_ROWS {
+        FEW_PAGES_SHARE
+    } else {
+        1.0
+    }
+}
+
 /// Looking up `keys` keys in an index and reading `rows` rows.
 pub(crate) fn lookups(keys: f64, rows: f64, fetches: bool) -> f64 {
     keys * INDEX_DESCENT + rows * (INDEX_ENTRY + if fetches { FETCH_ROW } else { 0.0 })

@@ -46,6 +46,10 @@ pub trait Backend: Send + Sync {
     }
     /// Drops the kept results of queries.
     fn forget_results(&self) {}
+    /// Fails unless a table of the schema `mysql` with so many columns can be loaded.
+    fn check_loadable(&self, _table: &str, _columns: usize) -> SqlResult<()> {
+        Ok(())
+    }
     /// Forgets the uses of tables or of indexes.
     fn forget_uses(&self, _of: Uses) {}
     /// Begins the counts of kept results anew.

@@ -11,10 +11,14 @@ use selkie_types::{SqlError, SqlResult};
 
 use crate::variables::{Globals, VarDef, VarId, VarValue};
 
+/// Variables of a cache that were set.
+type Values = Vec<(VarId, VarValue)>;
+
 /// All key caches except the default one, whose variables are the server's.
 #[derive(Debug, Default)]
 pub(crate) struct KeyCaches {
-    caches: RwLock<BTreeMap<String, Vec<(VarId, VarValue)>>>,
+    /// Values of each cache; none of one that was removed, whose name stays known.
+    caches: RwLock<BTreeMap<String, Option<Values>>>,
 }
 
 impl KeyCaches {
@@ -28,7 +32,7 @@ impl KeyCaches {
         }
         let caches = self.caches.read();
         // Compat: the values of a missing cache are zero.
-        let Some(values) = caches.get(&cache.to_lowercase()) else {
+        let Some(values) = caches.get(cache).and_then(Option::as_ref) else {
             return Ok(VarValue::Uint(0));
         };
         let own = values.iter().find(|(id, _)| *id == def.id).map(|(_, value)| value.clone());
@@ -39,13 +43,21 @@ impl KeyCaches {
     pub(crate) fn set(&self, cache: &str, def: &VarDef, value: VarValue) {
         let mut caches = self.caches.write();
         if def.name == "key_buffer_size" && value.as_u64() == 0 {
-            caches.remove(cache);
+            if let Some(values) = caches.get_mut(cache) {
+                *values = None;
+            }
             return;
         }
-        let values = caches.entry(cache.to_owned()).or_default();
+        let values = caches.entry(cache.to_owned()).or_default().get_or_insert_default();
         match values.iter_mut().find(|(id, _)| *id == def.id) {
             Some((_, own)) => *own = value,
             None => values.push((def.id, value)),
         }
+    }
+
+    /// Whether there is or was a cache with a name. Compat: tables may be assigned to a cache that
+    /// was removed.
+    pub(crate) fn has(&self, cache: &str) -> bool {
+        cache == "default" || self.caches.read().contains_key(cache)
     }
 }

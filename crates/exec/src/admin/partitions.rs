@@ -76,7 +76,7 @@ fn run_action(
 
 /// The leaves of the named partitions, of all without a name; `None` if a name is wrong or given
 /// twice.
-fn leaves_of(partitions: &Partitioning, names: &[Ident]) -> Option<Vec<usize>> {
+pub(super) fn leaves_of(partitions: &Partitioning, names: &[Ident]) -> Option<Vec<usize>> {
     let each = partitions.leaves_each();
     if names.is_empty() {
         return Some((0..partitions.leaf_count()).collect());

@@ -16,6 +16,7 @@ use super::change::{Change, create_storage_now, drop_storage_now, is_temporary, 
 use super::create::set_auto_increment;
 use super::rename::with_name;
 use super::{Ddl, copy, online};
+use crate::run::{count_definition, count_use};
 use crate::state::error::from_engine;
 use crate::state::metadata::{LockMode, LockTicket};
 use crate::state::own_transaction::{begin, begin_in, commit_now};
@@ -93,6 +94,7 @@ impl Ddl<'_> {
             let arguments: [&dyn std::fmt::Display; 3] = [&schema, &name, &"BASE TABLE"];
             return Err(SqlError::new(&ER_WRONG_OBJECT, &arguments));
         }
+        count_use(self.instance, self.session, &old);
         if let [action] = &alter.actions[..] {
             if is_partition_change(action) {
                 return self.change_partitions(&snapshot, &old, action);
@@ -256,6 +258,9 @@ impl Ddl<'_> {
         mut table: TableInfo,
         plan: &AlterPlan,
     ) -> SqlResult<()> {
+        if plan.rename.is_none() || old.columns != table.columns {
+            count_definition(self.session, &table);
+        }
         let followed = self.follow_statistics(old, &mut table, &plan.renamed_columns);
         let (from, to) = ((old.schema(), old.name()), (table.schema(), table.name()));
         let children = self.put_children(&change, from, to, &plan.renamed_columns)?;

@@ -26,10 +26,10 @@ use super::Ddl;
 use super::change::{create_storage_now, drop_storage_now, is_temporary, with_new_storage};
 use crate::query::log_form::creates_by_text;
 use crate::query::running::{Fill, Running};
+use crate::run::count_definition;
 use crate::state::binlog::WITH_TEMPORARY;
 use crate::state::error::from_engine;
 use crate::state::own_transaction::{begin_in, commit_now};
-use crate::state::session::bump;
 use crate::{Instance, NullSink, Outcome, execute_statement};
 
 impl Ddl<'_> {
@@ -173,9 +173,7 @@ impl Ddl<'_> {
         let filled = filled.and_then(|()| fill(self, &table));
         match filled.and_then(|outcome| self.check_still_free(&table, old).map(|()| outcome)) {
             Ok(outcome) => {
-                if table.system_time().is_some() {
-                    bump(&self.session.core.counters.feature_system_versioning, 1);
-                }
+                count_definition(self.session, &table);
                 self.publish_table(table, old)?;
                 Ok(outcome)
             }

@@ -15,6 +15,7 @@ use super::Ddl;
 use super::change::{create_storage_now, drop_storage_now, is_temporary, with_new_storage};
 use super::temporary::DroppedOwn;
 use crate::Outcome;
+use crate::run::count_definition;
 use crate::state::metadata::LockTicket;
 
 /// Result of the search for the tables of DROP TABLE.
@@ -265,6 +266,7 @@ impl Ddl<'_> {
         }
         self.check_truncate(&old)?;
         let new = with_new_storage(self.instance, (*old).clone())?;
+        count_definition(self.session, &new);
         if is_temporary(&old) {
             create_storage_now(self.instance, &new)?;
             self.replace_own(&old, new)?;

@@ -105,7 +105,7 @@ impl Ddl<'_> {
 
     /// The table; 1728 if it is another than it is to be.
     fn servers(&self) -> SqlResult<OwnTable<'_>> {
-        let table = OwnTable::open(self.instance, self.control, &SHAPE)?;
+        let table = OwnTable::open_begun(self.instance, self.control, &SHAPE)?;
         table.ok_or_else(|| SqlError::new(&ER_CANNOT_LOAD_FROM_TABLE_V2, &[&TABLE.0, &TABLE.1]))
     }
 
@@ -148,6 +148,7 @@ fn created(
         return Err(SqlError::new(&ER_CANT_CREATE_FEDERATED_TABLE, &[&missing]));
     }
     let mut row = vec![Value::bytes(""); COLUMNS.len()];
+    row.resize(table.info.columns.len(), Value::Null);
     row[0] = name;
     row[PORT] = Value::Int(if is_own_kind { DEFAULT_PORT } else { 0 });
     row[WRAPPER] = fitted(table, WRAPPER, wrapper);

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use selkie_catalog::{DefaultValue, TableInfo, TableKind};
+use selkie_catalog::{ColumnInfo, DefaultValue, TableInfo, TableKind};
 use selkie_engine::{
     EngineError, EngineResult, EngineTrx, InsertInfo, LockMode, RowSet, Scan, StatementContext,
 };
@@ -55,6 +55,29 @@ pub(crate) struct TableMark {
     log: Option<EventsMark>,
 }
 
+/// Counts what a definition has that is counted. Compat: MariaDB does so when a definition is made,
+/// and when a statement uses it for the first time.
+pub(crate) fn count_definition(session: &Session, info: &TableInfo) {
+    let counters = &session.core.counters;
+    if info.system_time().is_some() {
+        bump(&counters.feature_system_versioning, 1);
+    }
+    let is_counted = |column: &&ColumnInfo| column.invisible && column.system.is_plain();
+    let invisible = info.columns.iter().filter(is_counted).count();
+    if invisible > 0 {
+        bump(&counters.feature_invisible_columns, invisible as u64);
+    }
+}
+
+/// Counts the definition of a table that a statement reads without opening it.
+pub(crate) fn count_use(instance: &Instance, session: &Session, info: &TableInfo) {
+    let stored = matches!(info.kind, TableKind::Base | TableKind::Temporary);
+    let handle = stored.then(|| instance.look_into(info)).flatten();
+    if handle.is_some_and(|handle| handle.is_first_use()) {
+        count_definition(session, info);
+    }
+}
+
 /// Opens a table in the session's transaction, which its engine must have joined.
 pub(crate) fn open_table<'a>(
     instance: &Instance,
@@ -62,8 +85,9 @@ pub(crate) fn open_table<'a>(
     info: &TableInfo,
 ) -> SqlResult<OpenTable<'a>> {
     let handle = instance.open_own(info)?;
-    if info.system_time().is_some() && handle.is_first_use() {
-        bump(&session.core.counters.feature_system_versioning, 1);
+    // Most definitions are in use already; only the flag is read.
+    if handle.is_first_use() {
+        count_definition(session, info);
     }
     let trx = session.transaction.part(&handle.engine);
     let trx =

@@ -15,6 +15,7 @@ use selkie_types::error::catalogue::{
 use selkie_types::{Privileges, SqlError, SqlResult, quote_string};
 
 use crate::query::execution::Scope;
+use crate::run::count_use;
 use crate::state::session::{Access, Privilege};
 use crate::{Instance, Session};
 
@@ -195,7 +196,9 @@ pub(super) fn table_of(scope: Scope<'_>, table: &TableName) -> SqlResult<Arc<Tab
     if scope.instance.catalog.snapshot().schema(schema).is_none() {
         return Err(SqlError::unknown_database(schema));
     }
-    scope.table(schema, &table.name.value)
+    let found = scope.table(schema, &table.name.value)?;
+    count_use(scope.instance, scope.session, &found);
+    Ok(found)
 }
 
 fn shape(scope: Scope<'_>, what: &ShowWhat) -> SqlResult<Option<Shape>> {

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use selkie_catalog::TableInfo;
 use selkie_engine::{Bound, EngineTrx, IndexCodec, LockMode as RowLock, RowSet, Scan, TableDef};
-use selkie_types::{BATCH_ROWS, ByteRows, SqlResult, TypeKind, Value};
+use selkie_types::error::catalogue::{ER_CANNOT_LOAD_FROM_TABLE_V2, ER_NO_SUCH_TABLE};
+use selkie_types::{BATCH_ROWS, ByteRows, SqlError, SqlResult, TypeKind, Value};
 
 use super::control::Control;
 use super::error::{corrupt, from_engine};
@@ -41,9 +42,27 @@ impl<'a> OwnTable<'a> {
         control: &'a Control,
         shape: &OwnShape,
     ) -> SqlResult<Option<Self>> {
+        Self::open_if(instance, control, shape.name, |info| shape.is_of(info))
+    }
+
+    /// Opens a table that begins like a shape; further columns are NULL in rows that are stored.
+    pub(crate) fn open_begun(
+        instance: &Instance,
+        control: &'a Control,
+        shape: &OwnShape,
+    ) -> SqlResult<Option<Self>> {
+        Self::open_if(instance, control, shape.name, |info| shape.begins(info))
+    }
+
+    fn open_if(
+        instance: &Instance,
+        control: &'a Control,
+        name: &str,
+        is_fit: impl FnOnce(&TableInfo) -> bool,
+    ) -> SqlResult<Option<Self>> {
         let snapshot = instance.catalog.snapshot();
-        let Some(info) = snapshot.table("mysql", shape.name) else { return Ok(None) };
-        if !shape.is_of(info) || !is_in_dictionary_engine(instance, info)? {
+        let Some(info) = snapshot.table("mysql", name) else { return Ok(None) };
+        if !is_fit(info) || !is_in_dictionary_engine(instance, info)? {
             return Ok(None);
         }
         let handle = instance.open_table(info)?;
@@ -176,13 +195,44 @@ impl<'a> OwnTable<'a> {
 impl OwnShape {
     fn is_of(&self, info: &TableInfo) -> bool {
         let columns = &info.columns;
-        let key = info.def.indexes.first().filter(|index| index.kind.is_primary());
         columns.len() == self.columns.len()
-            && columns.iter().zip(self.columns).all(|(column, name)| *column.name == **name)
             && columns.iter().zip(self.kinds).all(|(column, kind)| column.ty.kind == *kind)
+            && self.has_names_and_key(info)
+    }
+
+    /// Whether the first columns of a table, and its key, are those of the shape. Texts may have
+    /// other types and lengths, as in tables that MySQL or an older MariaDB made.
+    fn begins(&self, info: &TableInfo) -> bool {
+        let is_text = |kind: TypeKind| matches!(kind, TypeKind::Char | TypeKind::VarChar);
+        let fits = |own: TypeKind, kind: TypeKind| own == kind || is_text(own) && is_text(kind);
+        let columns = info.columns.iter();
+        info.columns.len() >= self.columns.len()
+            && columns.clone().zip(self.kinds).all(|(column, kind)| fits(column.ty.kind, *kind))
+            && columns.skip(self.columns.len()).all(|column| column.nullable)
+            && self.has_names_and_key(info)
+    }
+
+    fn has_names_and_key(&self, info: &TableInfo) -> bool {
+        let columns = info.columns.iter();
+        let key = info.def.indexes.first().filter(|index| index.kind.is_primary());
+        columns.zip(self.columns).all(|(column, name)| *column.name == **name)
             && key.is_some_and(|key| {
                 key.parts.iter().map(|part| part.column).eq(self.key.iter().copied())
             })
+    }
+}
+
+/// Fails unless a table of `mysql` could be read at a start: it needs a primary key and as many
+/// columns as are read. Compat: MariaDB looks at nothing else.
+pub fn check_loadable(instance: &Instance, name: &str, columns: usize) -> SqlResult<()> {
+    let snapshot = instance.catalog.snapshot();
+    let Some(info) = snapshot.table("mysql", name) else {
+        return Err(SqlError::new(&ER_NO_SUCH_TABLE, &[&"mysql", &name]));
+    };
+    let has_key = info.def.indexes.first().is_some_and(|index| index.kind.is_primary());
+    match has_key && info.columns.len() >= columns {
+        true => Ok(()),
+        false => Err(SqlError::new(&ER_CANNOT_LOAD_FROM_TABLE_V2, &[&"mysql", &name])),
     }
 }
 

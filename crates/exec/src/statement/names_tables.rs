@@ -21,6 +21,7 @@ pub(super) fn names_tables(statement: &Statement) -> bool {
         | Statement::Handler(_)
         | Statement::LockTables(_)
         | Statement::TableMaintenance(_)
+        | Statement::CacheIndexes(_)
         | Statement::Describe(_) => true,
         Statement::Query(query) => query_names_table(query),
         Statement::Show(show) => matches!(

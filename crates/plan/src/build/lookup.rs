@@ -1,7 +1,7 @@
 //! Index joins: lookups of a leaf's rows in one of its indexes. The search asks for costs here, and
 //! `construct.rs` builds the lookup that it chose.
 
-use selkie_engine::IndexKind;
+use selkie_engine::{IndexKind, IndexPart};
 use selkie_expr::{CompareOp, Expr, ExprKind};
 
 use super::Builder;
@@ -67,6 +67,10 @@ impl Builder<'_> {
             return None;
         }
         let equals = self.equals(graph, outer, at, leaf, info, own);
+        // A row that constants determine is read once.
+        if leaf.dependent.is_none() && self.has_constant_row(info, &equals) {
+            return None;
+        }
         let read = self.leaf_columns(graph, leaf, info, own);
         let candidates = (0..info.table.def.indexes.len())
             .filter_map(|index| self.lookup_by(info, index, &equals, own, &read, leaf));
@@ -150,8 +154,12 @@ impl Builder<'_> {
         lookup.matches = found;
         let fetch = !clustered && !lookup.covering && !lookup.entry_locks;
         let width = read.len() as f64 * cost::DECODE_COLUMN;
-        lookup.cost =
-            cost::lookups(1.0, found, fetch) + found * width + self.conditions_cost(own, found);
+        let share = match lookup.unique {
+            true => cost::single_lookup_share(leaf.table_rows),
+            false => 1.0,
+        };
+        let descent = share * cost::lookups(1.0, found, fetch);
+        lookup.cost = descent + found * width + self.conditions_cost(own, found);
         Some(lookup)
     }
 
@@ -232,5 +240,18 @@ impl Builder<'_> {
                 });
             }
         }
+    }
+
+    /// Whether constants are equal to all parts of a unique key that may be used.
+    fn has_constant_row(&self, info: &RelationInfo, equals: &[Equal]) -> bool {
+        let is_fixed = |column: ColumnId| {
+            equals.iter().any(|equal| equal.column == column && !equal.outer && !equal.null_safe)
+        };
+        let is_whole =
+            |part: &IndexPart| part.prefix.is_none() && is_fixed(info.first + part.column);
+        let indexes = info.table.def.indexes.iter().enumerate();
+        { indexes }.any(|(at, index)| {
+            index.is_unique() && self.is_allowed(info, at) && index.parts.iter().all(is_whole)
+        })
     }
 }

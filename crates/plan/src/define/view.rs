@@ -271,6 +271,10 @@ fn column(context: &DefineContext<'_>, name: Box<str>, column: ViewColumn) -> Co
         table.column_position(name).map(|at| table.columns[at].clone())
     });
     let default = match &origin {
+        // Compat: the numbers that are given out are not the view's, so zero is its default.
+        Some(origin) if origin.auto_increment && column.ty.is_integer() => {
+            DefaultValue::Literal(selkie_types::Value::Int(0))
+        }
         Some(origin) => origin.default.clone(),
         None if column.nullable => DefaultValue::Implicit,
         None if column.ty.is_string() => DefaultValue::Literal(selkie_types::Value::bytes("")),

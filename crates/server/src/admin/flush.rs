@@ -31,6 +31,11 @@ pub(super) fn flush(
     Ok(())
 }
 
+/// Columns of `mysql.servers` that are read.
+const COLUMNS_OF_SERVERS: usize = 9;
+/// Columns of `mysql.plugin` that are read.
+const COLUMNS_OF_PLUGINS: usize = 2;
+
 fn flush_one(shared: &Shared, target: &FlushTarget, at: u32, notes: &mut Notes) -> SqlResult<()> {
     match target {
         FlushTarget::Status(_) => {
@@ -43,7 +48,8 @@ fn flush_one(shared: &Shared, target: &FlushTarget, at: u32, notes: &mut Notes) 
         FlushTarget::Privileges => {
             shared.server.password_cache.write().clear();
             shared.server.usage.forgive_all();
-            shared.server.accounts.refresh()
+            shared.server.accounts.refresh()?;
+            shared.server.backend.check_loadable("servers", COLUMNS_OF_SERVERS)
         }
         FlushTarget::Logs(which) => {
             let chosen = |kind: LogKind| which.is_none_or(|w| w == kind);
@@ -108,6 +114,9 @@ pub(super) fn plugin_error(shared: &Shared, statement: &Plugin) -> SqlError {
     // them.
     if let Err(denied) = shared.access.lock().check("mysql", "plugin", wanted) {
         return denied;
+    }
+    if let Err(error) = shared.server.backend.check_loadable("plugin", COLUMNS_OF_PLUGINS) {
+        return error;
     }
     match statement {
         Plugin::Install { library, .. } => {

@@ -145,7 +145,7 @@ fn word(statement: &Statement) -> &'static str {
         Statement::DropAccounts(_) => "drop_user",
         Statement::RenameUsers(_) => "rename_user",
         Statement::Grant(s) => grant_word(s),
-        Statement::TableMaintenance(s) => maintenance_word(s.action),
+        Statement::TableMaintenance(_) | Statement::CacheIndexes(_) => upkeep_word(statement),
         Statement::Backup(backup) => backup_word(backup),
         Statement::Flush(_) => "flush",
         Statement::Reset(_) => "reset",
@@ -234,6 +234,14 @@ fn backup_word(backup: &Backup) -> &'static str {
     match backup {
         Backup::Stage(_) => "backup",
         Backup::Lock(_) | Backup::Unlock => "backup_lock",
+    }
+}
+
+fn upkeep_word(statement: &Statement) -> &'static str {
+    match statement {
+        Statement::TableMaintenance(what) => maintenance_word(what.action),
+        Statement::CacheIndexes(what) if what.cache.is_some() => "assign_to_keycache",
+        _ => "preload_keys",
     }
 }
 

@@ -31,7 +31,7 @@ static MYISAM: Personality = Personality {
         ..StatementLimits::NONE
     },
     rows: RowHabits { counted: true, distinct: DistinctKeys::PerKey, ..RowHabits::NONE },
-    maintenance: FULL_MAINTENANCE,
+    maintenance: Maintenance { assigns_keys: true, ..FULL_MAINTENANCE },
     shown: Shown { row_formats: RowFormats::ByColumnsOrAsked, ..Shown::NONE },
     ..Personality::NONE
 };
@@ -88,6 +88,8 @@ const FULL_MAINTENANCE: Maintenance = Maintenance {
     optimizes: Optimizes::Itself,
     remembers: true,
     keeps_checksum: true,
+    assigns_keys: false,
+    preloads_keys: true,
     kept: None,
 };
 

@@ -133,6 +133,10 @@ impl SessionHooks for Shared {
         self.ask(who, |control| control.check_column(schema, table, column, wanted))
     }
 
+    fn has_key_cache(&self, name: &str) -> bool {
+        self.server.key_caches.has(name)
+    }
+
     fn table_denied(
         &self,
         _: &Session,

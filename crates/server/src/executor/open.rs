@@ -253,6 +253,10 @@ impl Backend for ExecutorBackend {
         self.instance.results.clear();
     }
 
+    fn check_loadable(&self, table: &str, columns: usize) -> SqlResult<()> {
+        selkie_exec::check_loadable(&self.instance, table, columns)
+    }
+
     fn forget_uses(&self, of: Uses) {
         match of {
             Uses::Tables => self.instance.uses().forget_tables(),

@@ -33,6 +33,26 @@ pub enum MaintenanceAction {
     Checksum,
 }
 
+/// `CACHE INDEX`, `LOAD INDEX INTO CACHE`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CacheIndexes {
+    /// The key cache that the tables are assigned to; `None` for LOAD INDEX, which reads indexes.
+    pub cache: Option<Ident>,
+    /// The tables.
+    pub tables: Vec<CachedTable>,
+}
+
+/// A table of `CACHE INDEX` or `LOAD INDEX INTO CACHE`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CachedTable {
+    /// The table.
+    pub name: TableName,
+    /// `PARTITION (names)`, without names for `ALL`.
+    pub partitions: Option<Vec<Ident>>,
+    /// `INDEX (names)`.
+    pub indexes: Vec<Ident>,
+}
+
 /// `PERSISTENT FOR ALL` or `PERSISTENT FOR COLUMNS .. INDEXES ..`; `None` is `ALL`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PersistentFor {

@@ -114,6 +114,8 @@ pub enum Statement {
 
     /// `ANALYZE | CHECK | OPTIMIZE | REPAIR | CHECKSUM TABLE`.
     TableMaintenance(Box<TableMaintenance>),
+    /// `CACHE INDEX`, `LOAD INDEX INTO CACHE`.
+    CacheIndexes(Box<CacheIndexes>),
     /// `FLUSH`.
     Flush(Box<Flush>),
     /// `BACKUP`.

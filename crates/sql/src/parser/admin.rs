@@ -5,8 +5,8 @@ use selkie_types::error::catalogue::ER_NO_TABLES_USED;
 
 use super::{PResult, Parser};
 use crate::ast::{
-    Backup, Flush, FlushTarget, LogKind, MaintenanceAction, PersistentFor, Plugin, PurgeLogs,
-    ResetTarget, Statement, TableMaintenance,
+    Backup, CacheIndexes, CachedTable, Flush, FlushTarget, Ident, LogKind, MaintenanceAction,
+    PersistentFor, Plugin, PurgeLogs, ResetTarget, Statement, TableMaintenance,
 };
 use crate::lexer::{Kw, T};
 
@@ -80,12 +80,59 @@ impl Parser<'_> {
         Ok(Some(PersistentFor { columns, indexes: self.names_or_all()? }))
     }
 
-    fn names_or_all(&mut self) -> PResult<Option<Vec<crate::ast::Ident>>> {
+    fn names_or_all(&mut self) -> PResult<Option<Vec<Ident>>> {
         if self.eat(Kw::ALL) {
             return Ok(None);
         }
         self.parens(|p| if p.at(T::RParen) { Ok(Vec::new()) } else { p.list(Self::index_name) })
             .map(Some)
+    }
+
+    /// `CACHE INDEX ... IN cache`.
+    pub(super) fn cache_index(&mut self) -> PResult<Statement> {
+        self.next();
+        self.expect(Kw::INDEX)?;
+        let tables = self.cached_tables(false)?;
+        self.expect(Kw::IN)?;
+        let cache = match self.eat(Kw::DEFAULT) {
+            true => Ident::new("default"),
+            false => self.ident()?,
+        };
+        Ok(Statement::CacheIndexes(CacheIndexes { cache: Some(cache), tables }.into()))
+    }
+
+    /// `LOAD INDEX INTO CACHE ...`.
+    pub(super) fn load_index(&mut self) -> PResult<Statement> {
+        self.expect_all(&[Kw::LOAD, Kw::INDEX, Kw::INTO, Kw::CACHE])?;
+        let tables = self.cached_tables(true)?;
+        Ok(Statement::CacheIndexes(CacheIndexes { cache: None, tables }.into()))
+    }
+
+    /// Tables with their partitions and indexes; partitions can be named of a single table only.
+    fn cached_tables(&mut self, loads: bool) -> PResult<Vec<CachedTable>> {
+        let mut tables = Vec::new();
+        loop {
+            let name = self.table_name()?;
+            let partitions = match tables.is_empty() && self.eat(Kw::PARTITION) {
+                true => Some(self.parens(|p| match p.eat(Kw::ALL) {
+                    true => Ok(Vec::new()),
+                    false => p.list(Self::ident),
+                })?),
+                false => None,
+            };
+            let indexes = match self.eat_any(&[Kw::INDEX, Kw::KEY]) {
+                Some(_) => self.names_or_all()?.unwrap_or_default(),
+                None => Vec::new(),
+            };
+            if loads && self.eat(Kw::IGNORE) {
+                self.expect(Kw::LEAVES)?;
+            }
+            let whole = partitions.is_none();
+            tables.push(CachedTable { name, partitions, indexes });
+            if !whole || !self.eat(T::Comma) {
+                return Ok(tables);
+            }
+        }
     }
 
     pub(super) fn flush(&mut self) -> PResult<Statement> {

@@ -1,6 +1,7 @@
 //! The first word of a statement and the family it leads to.
 //! The one place that sees the end of a statement: a semicolon or the end of the text.
 
+use selkie_types::SqlError;
 use selkie_types::error::catalogue::{ER_EMPTY_QUERY, ER_PARTITION_ENTRY_ERROR};
 
 use super::{PResult, Parser};
@@ -125,15 +126,25 @@ impl Parser<'_> {
             Kw::IF | Kw::CASE | Kw::LOOP | Kw::WHILE | Kw::REPEAT | Kw::FOR => {
                 self.compound_statement()
             }
-            _ => self.unsupported_statement(kw),
+            Kw::CACHE => self.cache_index(),
+            _ => Err(self.unknown_statement()),
         }
     }
 
     /// LOAD DATA, or LOAD INDEX INTO CACHE.
     fn load_or_index(&mut self) -> PResult<Statement> {
-        if self.peek() == T::Word(Kw::INDEX) {
-            return Err(selkie_types::SqlError::not_supported("LOAD INDEX INTO CACHE"));
+        match self.peek() == T::Word(Kw::INDEX) {
+            true => self.load_index(),
+            false => self.load(),
         }
-        self.load()
+    }
+
+    /// The error for a text that begins no statement.
+    fn unknown_statement(&mut self) -> SqlError {
+        // Compat: in the mode of Oracle a name may begin an assignment or a call.
+        if self.is_oracle() && self.at_target() {
+            self.next();
+        }
+        self.error()
     }
 }

@@ -49,23 +49,4 @@ impl Parser<'_> {
     pub(super) fn unsupported_rest(&mut self, what: &'static str) -> PResult<Statement> {
         self.swallow_one(what)
     }
-
-    /// Statements that are recognised by their first word.
-    pub(super) fn unsupported_statement(&mut self, kw: Kw) -> PResult<Statement> {
-        let what = match kw {
-            Kw::CACHE => {
-                self.next();
-                self.expect(Kw::INDEX)?;
-                "CACHE INDEX"
-            }
-            _ => {
-                // Compat: in the mode of Oracle a name may begin an assignment or a call.
-                if self.is_oracle() && self.at_target() {
-                    self.next();
-                }
-                return Err(self.error());
-            }
-        };
-        self.swallow_one(what)
-    }
 }

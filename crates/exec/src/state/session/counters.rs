@@ -44,6 +44,8 @@ counters! {
     com_stmt_reprepare = "Com_stmt_reprepare",
     /// Rows deleted.
     handler_delete = "Handler_delete",
+    /// Invisible columns of tables whose definitions are made, and read for the first time.
+    feature_invisible_columns = "Feature_invisible_columns",
     /// Subqueries in expressions.
     feature_subquery = "Feature_subquery",
     /// Definitions of system-versioned tables made, and read for the first time.

@@ -229,6 +229,11 @@ pub trait SessionHooks: Send + Sync {
         Ok(())
     }
 
+    /// Whether there is, or was, a key cache with a name.
+    fn has_key_cache(&self, _name: &str) -> bool {
+        false
+    }
+
     /// Error 1142 for a command on a table (schema, name).
     fn table_denied(
         &self,

@@ -25,6 +25,7 @@ pub(super) fn columns(
     match &prepared.statement {
         Statement::Explain(what) => explain::columns(what),
         Statement::TableMaintenance(what) => admin::columns(what),
+        Statement::CacheIndexes(_) => admin::message_columns().into(),
         Statement::Show(show) if is_announced(&show.what) => try_out(instance, session, prepared),
         Statement::Describe(_) | Statement::Help(_) => try_out(instance, session, prepared),
         Statement::Xa(what) if matches!(**what, Xa::Recover { .. }) => {

@@ -72,7 +72,7 @@ pub(super) fn check(
     if instance.is_none() {
         combination::check(shared, def, scope, &value, &given, notes)?;
     }
-    Ok(Assignment { def, scope, value, instance: instance.map(str::to_lowercase) })
+    Ok(Assignment { def, scope, value, instance: instance.map(str::to_owned) })
 }
 
 fn note_deprecated(def: &VarDef, notes: &mut Notes) {
@@ -208,7 +208,9 @@ pub(super) fn assign(
 ) -> SqlResult<Target> {
     let Assignment { def, scope, value, instance } = assignment;
     let value = if def.momentary { VarValue::Bool(false) } else { value };
-    if replica::assign_variable(shared, def, instance.as_deref(), &value, notes)? {
+    // Names of connections are the same in any case, those of key caches are not.
+    let connection = instance.as_deref().map(str::to_lowercase);
+    if replica::assign_variable(shared, def, connection.as_deref(), &value, notes)? {
         return Ok(Target::Other);
     }
     if let Some(cache) = instance.filter(|_| def.component) {

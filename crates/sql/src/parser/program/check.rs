@@ -131,7 +131,8 @@ fn sends_rows(statement: &Statement) -> bool {
         Statement::Show(_)
         | Statement::Describe(_)
         | Statement::Explain(_)
-        | Statement::TableMaintenance(_) => true,
+        | Statement::TableMaintenance(_)
+        | Statement::CacheIndexes(_) => true,
         Statement::Insert(insert) => !insert.returning.is_empty(),
         Statement::Delete(delete) => !delete.returning.is_empty(),
         _ => false,
