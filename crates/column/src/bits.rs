@@ -35,25 +35,24 @@ pub(crate) fn pack(numbers: &[u64; BLOCK_ROWS], width: u8, out: &mut Vec<u8>) {
     words.iter().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
 }
 
-/// Appends what [`pack`] wrote, each number turned into a value.
+/// The first `rows` of the numbers that [`pack`] wrote, each turned into a value.
 #[inline]
 pub(crate) fn unpack<T>(
     bytes: &[u8],
-    width: u8,
+    (width, rows): (u8, usize),
     value: impl Fn(u64) -> T,
-    out: &mut Vec<T>,
-) -> Result<(), Damaged> {
+) -> Result<Vec<T>, Damaged> {
     if width == 0 {
-        out.extend((0..BLOCK_ROWS).map(|_| value(0)));
-        return Ok(());
+        return Ok((0..rows).map(|_| value(0)).collect());
     }
+    let mut out = Vec::with_capacity(rows.next_multiple_of(LANES));
     let width = u32::from(width);
     let mask = u64::MAX >> (64 - width);
     let (words, _) = bytes.as_chunks::<WORD>();
     let lanes = |at: usize| -> Result<&[[u8; WORD]; LANES], Damaged> {
         words.get(at * LANES..).and_then(|rest| rest.first_chunk()).ok_or(Damaged)
     };
-    for row in 0..(BLOCK_ROWS / LANES) as u32 {
+    for row in 0..rows.div_ceil(LANES) as u32 {
         let bit = row * width;
         let (word, shift) = ((bit / 64) as usize, bit % 64);
         let low = lanes(word)?;
@@ -67,7 +66,11 @@ pub(crate) fn unpack<T>(
             }));
         }
     }
-    Ok(())
+    if out.len() > rows {
+        out.truncate(rows);
+        out.shrink_to_fit();
+    }
+    Ok(out)
 }
 
 /// Single numbers that [`pack`] wrote.

@@ -77,22 +77,17 @@ impl Packed {
         value: impl Fn(u64) -> T,
     ) -> Result<Vec<T>, Damaged> {
         let (block, bytes) = self.block(segment, block)?;
-        let mut out = Vec::with_capacity(BLOCK_ROWS);
+        let shape = (block.width, rows);
         let (least, divisor) = (block.least as u64, block.divisor);
         match u32::try_from(divisor) {
-            Ok(1) => unpack(bytes, block.width, |d| value(d.wrapping_add(least)), &mut out)?,
+            Ok(1) => unpack(bytes, shape, |d| value(d.wrapping_add(least))),
             // A product of numbers of 32 bits takes one instruction, one of 64 bits many.
             Ok(divisor) if block.width <= 32 => {
                 let product = |d: u64| u64::from(d as u32) * u64::from(divisor);
-                unpack(bytes, block.width, |d| value(product(d).wrapping_add(least)), &mut out)?;
+                unpack(bytes, shape, |d| value(product(d).wrapping_add(least)))
             }
-            _ => {
-                let number = |d: u64| d.wrapping_mul(divisor).wrapping_add(least);
-                unpack(bytes, block.width, |d| value(number(d)), &mut out)?;
-            }
+            _ => unpack(bytes, shape, |d| value(d.wrapping_mul(divisor).wrapping_add(least))),
         }
-        out.truncate(rows);
-        Ok(out)
     }
 
     /// As [`Self::decode`], for the rows with these numbers, which are below [`BLOCK_ROWS`].

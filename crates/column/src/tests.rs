@@ -164,16 +164,19 @@ proptest! {
             state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(seed);
             *number = state.rotate_left(17) & mask;
         });
-        let (mut bytes, mut found) = (Vec::new(), Vec::new());
+        let mut bytes = Vec::new();
         pack(&numbers, width, &mut bytes);
         prop_assert_eq!(bytes.len(), packed_bytes(width));
-        prop_assert!(unpack(&bytes, width, |number| number, &mut found).is_ok());
-        prop_assert_eq!(&found[..], &numbers[..]);
+        for rows in [0, 1, 16, 500, BLOCK_ROWS] {
+            let found = unpack(&bytes, (width, rows), |number| number);
+            prop_assert_eq!(found.as_deref(), Ok(&numbers[..rows]));
+        }
         let single = Numbers::new(&bytes, width);
         for (at, number) in numbers.iter().enumerate() {
             prop_assert_eq!(single.get(at), Ok(*number));
         }
-        let cut = unpack(&bytes[usize::from(width > 0)..], width, |number| number, &mut found);
+        let cut = &bytes[usize::from(width > 0)..];
+        let cut = unpack(cut, (width, BLOCK_ROWS), |number| number);
         prop_assert!(width == 0 || cut.is_err());
     }
 }
