@@ -10,11 +10,15 @@ use super::join_match::{Matcher, Progress, Shape, Unmatched};
 use super::{BoxOperator, Operator, open as open_node};
 use crate::run::scan::{Decoder, keys_of, parts_read};
 use crate::run::{Env, OpenTable};
+use crate::state::column_keeper::COLUMNS_FROM;
 use crate::state::error::from_engine;
 use crate::state::session::bump;
 
 /// Keys looked up at a time when each may match many rows.
 const KEYS: usize = 256;
+
+/// Part of a table's rows from which on a join reads much of it.
+const PART_READ: u64 = 32;
 
 /// A left batch being joined.
 struct Probing {
@@ -36,6 +40,8 @@ pub(super) struct IndexJoin<'r> {
     scan: Scan,
     probing: Option<Probing>,
     set: RowSet,
+    /// Rows found so far.
+    found: u64,
 }
 
 impl<'r> IndexJoin<'r> {
@@ -67,7 +73,18 @@ impl<'r> IndexJoin<'r> {
             scan,
             probing: None,
             set: RowSet::default(),
+            found: 0,
         })
+    }
+
+    /// Tells that much of a table was read row by row: a scan of column groups, if it had some,
+    /// may be cheaper.
+    fn note_rows(&mut self) {
+        let found = std::mem::take(&mut self.found);
+        let rows = self.open.handle.table.rows();
+        if rows >= COLUMNS_FROM && found >= rows / PART_READ {
+            self.env.rt.instance.upkeep.columns.note(&self.plan.lookup.table, found, false);
+        }
     }
 
     fn start(&self, left: Batch) -> SqlResult<Probing> {
@@ -114,6 +131,7 @@ impl<'r> IndexJoin<'r> {
             .lookup(self.open.trx, control, &self.scan, &keys, &mut self.set)
             .map_err(|e| from_engine(e, &self.plan.lookup.table.def))?;
         bump(&self.env.counters().handler_read_key, keys.len() as u64);
+        self.found += self.set.found_by.len() as u64;
         self.env.count_read(self.open, self.scan.index, self.set.found_by.len());
         if self.plan.lookup.shown.answers {
             bump(&self.env.counters().rows_answering, self.set.found_by.len() as u64);
@@ -180,7 +198,10 @@ impl Operator for IndexJoin<'_> {
         loop {
             self.env.check()?;
             let Some(mut probing) = self.probing.take() else {
-                let Some(left) = self.left.next()? else { return Ok(None) };
+                let Some(left) = self.left.next()? else {
+                    self.note_rows();
+                    return Ok(None);
+                };
                 self.probing = Some(self.start(left)?);
                 continue;
             };

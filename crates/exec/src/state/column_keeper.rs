@@ -1,7 +1,8 @@
-//! Tables that are worth column groups: those that are read whole again and again.
+//! Tables that are worth column groups: those of which much is read again and again.
 //!
-//! A scan reports the rows that it had to read as rows. Must not build anything itself: a thread of
-//! the server takes the tables from here ([`crate::build_wanted_columns`]). Nobody waits for it.
+//! A scan reports the rows that it had to read as rows, a join by an index those that it found.
+//! Must not build anything itself: a thread of the server takes the tables from here
+//! ([`crate::build_wanted_columns`]). Nobody waits for it.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(600);
 /// Most tables that are remembered.
 const MOST_TABLES: usize = 4096;
 
-/// Tables and what scans had to read of them.
+/// Tables and what statements had to read of them as rows.
 #[derive(Default)]
 pub struct ColumnKeeper {
     state: Mutex<State>,
@@ -65,7 +66,7 @@ impl Heat {
 }
 
 impl ColumnKeeper {
-    /// Notes a scan of a table that read so many rows as rows. `is_copy`: it was the kind of scan
+    /// Notes that a statement read so many rows of a table as rows. `is_copy`: by the kind of scan
     /// that dumps a table, which says little about reports.
     pub(crate) fn note(&self, table: &Arc<TableInfo>, rows: u64, is_copy: bool) {
         let rows = if is_copy { rows / 4 } else { rows };
