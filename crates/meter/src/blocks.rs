@@ -83,14 +83,12 @@ fn class(layout: Layout) -> Option<usize> {
     Some(power as usize * STEPS + step)
 }
 
-/// The layout of the block for a layout.
+/// The layout of the block for a layout: any that is kept fits all layouts of its class.
 #[inline]
 pub(crate) fn actual(layout: Layout) -> Layout {
     match class(layout) {
-        // SAFETY: the size is small, and the alignment is that of a layout.
-        Some(class) => unsafe {
-            Layout::from_size_align_unchecked(size_of_class(class), layout.align())
-        },
+        // SAFETY: the size is small, and the alignment is a power of two.
+        Some(class) => unsafe { Layout::from_size_align_unchecked(size_of_class(class), ALIGN) },
         None => layout,
     }
 }
@@ -155,6 +153,8 @@ mod tests {
             assert_eq!(actual(block), block);
             assert_eq!(class(block), class(layout));
             assert!((size..size + size.div_ceil(STEPS)).contains(&block.size()), "{size}");
+            let bytes = actual(Layout::from_size_align(size, 1).expect("a small layout"));
+            assert_eq!(bytes == block, class(layout).is_some());
             let is_kept = size > SIZES.0 && size <= SIZES.1;
             assert_eq!(class(layout).is_some(), is_kept);
         }

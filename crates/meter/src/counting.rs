@@ -71,13 +71,19 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Counting<A> {
             // SAFETY: as above.
             return unsafe { self.resized(memory, layout, size) };
         }
-        counted(layout.size(), size);
-        // SAFETY: the caller's promise: the size does not overflow with the alignment. The block
-        // has its actual layout.
-        unsafe {
-            let to = blocks::actual(Layout::from_size_align_unchecked(size, layout.align()));
-            self.0.realloc(memory, blocks::actual(layout), to.size())
+        // SAFETY: the caller's promise: the size does not overflow with the alignment.
+        let to = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
+        let (from, to) = (blocks::actual(layout), blocks::actual(to));
+        if from.align() != to.align() {
+            // SAFETY: as above.
+            return unsafe { self.resized(memory, layout, size) };
         }
+        counted(layout.size(), size);
+        if from == to {
+            return memory;
+        }
+        // SAFETY: the block has its actual layout.
+        unsafe { self.0.realloc(memory, from, to.size()) }
     }
 }
 
@@ -91,7 +97,7 @@ fn counted(from: usize, to: usize) {
 }
 
 impl<A: GlobalAlloc> Counting<A> {
-    /// Changes the size of a block whose old or new form is a block of pages.
+    /// Changes the size of a block that is or becomes a block of pages, or whose alignment changes.
     ///
     /// # Safety
     /// As for `realloc`.

@@ -202,3 +202,23 @@ fn the_block_freed_last_is_given_first_and_none_is_given_twice() {
     std::thread::spawn(move || drop(moved)).join().expect("no panic");
     drop(blocks());
 }
+
+#[test]
+fn a_block_that_grows_and_shrinks_keeps_its_bytes() {
+    let _alone = alone();
+    let mut bytes: Vec<u8> = Vec::new();
+    for n in 0..20_000_u32 {
+        bytes.push(n as u8);
+        if n % 97 == 0 {
+            bytes.shrink_to_fit();
+        }
+    }
+    assert!(bytes.iter().zip(0..).all(|(byte, n): (&u8, u32)| *byte == n as u8));
+    while !bytes.is_empty() {
+        bytes.truncate(bytes.len() - bytes.len().div_ceil(10));
+        bytes.shrink_to_fit();
+    }
+    let (before, words) = (total_used(), vec![0u64; 1000]);
+    drop(words);
+    assert!(total_used() <= before + (64 << 10));
+}

@@ -249,8 +249,7 @@ impl Builder<'_> {
         };
         let is_whole =
             |part: &IndexPart| part.prefix.is_none() && is_fixed(info.first + part.column);
-        let indexes = info.table.def.indexes.iter().enumerate();
-        { indexes }.any(|(at, index)| {
+        info.table.def.indexes.iter().enumerate().any(|(at, index)| {
             index.is_unique() && self.is_allowed(info, at) && index.parts.iter().all(is_whole)
         })
     }
