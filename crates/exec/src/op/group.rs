@@ -212,19 +212,26 @@ impl<'r> Inputs<'r> {
         eval: &EvalContext<'_>,
         batch: &Batch,
     ) -> SqlResult<Vec<Vec<Arc<Column>>>> {
-        let values = if let Some(shared) = &self.shared {
-            let batch = shared.extend(eval, batch)?;
-            shared.exprs().iter().map(|e| e.eval(eval, &batch)).collect::<SqlResult<_>>()?
-        } else if self.ordered.1 {
+        if let Some(shared) = &self.shared {
+            let attempt = eval.attempt();
+            match shared.values(eval, batch) {
+                Ok(values) => return Ok(self.by_aggregate(values)),
+                Err(_) => eval.undo(&attempt),
+            }
+        }
+        if self.ordered.1 {
             let exprs: Vec<&Expr> = self.aggregates.iter().flat_map(Aggregate::inputs).collect();
-            row_by_row(eval, &exprs, batch)?
-        } else {
-            let of = |a: &Aggregate| a.inputs().map(|e| e.eval(eval, batch)).collect();
-            return self.aggregates.iter().map(of).collect();
-        };
+            return Ok(self.by_aggregate(row_by_row(eval, &exprs, batch)?));
+        }
+        let of = |a: &Aggregate| a.inputs().map(|e| e.eval(eval, batch)).collect();
+        self.aggregates.iter().map(of).collect()
+    }
+
+    /// The values of all arguments as those of each aggregate.
+    fn by_aggregate(&self, values: Vec<Arc<Column>>) -> Vec<Vec<Arc<Column>>> {
         let mut values = values.into_iter();
         let of = |a: &Aggregate| values.by_ref().take(a.inputs().count()).collect();
-        Ok(self.aggregates.iter().map(of).collect())
+        self.aggregates.iter().map(of).collect()
     }
 }
 
@@ -297,6 +304,31 @@ mod tests {
     fn rows() -> impl Strategy<Value = Vec<[Option<i64>; 2]>> {
         let value = || proptest::option::of(-3..4_i64);
         proptest::collection::vec([value(), value()], 0..20)
+    }
+
+    /// Many rows of few groups are sorted by group; a row at a time they are not.
+    #[test]
+    fn rows_of_few_groups_have_the_results_of_rows_one_by_one() {
+        let eval = EvalContext::detached(&TypeContext::default());
+        let columns = |rows: &[[i64; 2]]| {
+            let of = |at: usize| ColumnData::Int(rows.iter().map(|row| row[at]).collect());
+            [of(0), of(1)].map(|data| Arc::new(Column::from_data(data, None)))
+        };
+        let rows: Vec<[i64; 2]> = (0..500).map(|n| [n * n % 5, i64::MAX - n]).collect();
+        let ty = ColumnType { ty: SqlType::bigint(), nullable: false };
+        let aggregates = aggregates();
+        let inputs = Inputs::new(&[], &aggregates, 2);
+        let of_parts = |size: usize| {
+            let mut grouping = Grouping::new(std::slice::from_ref(&ty), &aggregates);
+            for part in rows.chunks(size) {
+                let [key, value] = columns(part);
+                let batch = Batch::new(vec![key.clone(), value], part.len());
+                let args = inputs.args(&eval, &batch).expect("columns");
+                grouping.update(&eval, &[key], &args, part.len()).expect("no limit");
+            }
+            results(&eval, grouping)
+        };
+        assert_eq!(of_parts(500), of_parts(1));
     }
 
     proptest! {

@@ -4,8 +4,10 @@
 //! Only sums, differences and products are shared, and only where each row needs them: nothing may
 //! be computed that a condition keeps from being computed.
 
+use std::sync::Arc;
+
 use selkie_expr::{EvalContext, Expr, ExprKind};
-use selkie_types::{Batch, SqlResult, stack};
+use selkie_types::{Batch, Column, SqlResult, stack};
 
 /// Most parts that are looked at. Long expressions are rare, and comparing them takes time.
 const MOST: usize = 64;
@@ -39,13 +41,13 @@ impl SharedParts {
         Some(Self { parts, exprs })
     }
 
-    /// The expressions, over the columns of [`Self::extend`].
-    pub(super) fn exprs(&self) -> &[Expr] {
-        &self.exprs
-    }
-
-    /// A batch with the values of the parts.
-    pub(super) fn extend(&self, eval: &EvalContext<'_>, batch: &Batch) -> SqlResult<Batch> {
+    /// The values of all expressions. If it fails, the expressions themselves have to be computed:
+    /// an error names operands, which a part hides.
+    pub(super) fn values(
+        &self,
+        eval: &EvalContext<'_>,
+        batch: &Batch,
+    ) -> SqlResult<Vec<Arc<Column>>> {
         let mut columns = batch.columns().to_vec();
         for part in &self.parts {
             let so_far = Batch::new(columns, batch.rows());
@@ -53,7 +55,8 @@ impl SharedParts {
             columns = so_far.into_columns();
             columns.push(value);
         }
-        Ok(Batch::new(columns, batch.rows()))
+        let batch = Batch::new(columns, batch.rows());
+        self.exprs.iter().map(|e| e.eval(eval, &batch)).collect()
     }
 }
 
@@ -107,11 +110,9 @@ fn replace(e: &mut Expr, column: &dyn Fn(&Expr) -> Option<Expr>) {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use selkie_expr::TypeContext;
     use selkie_expr::build::{Arithmetic, arithmetic};
-    use selkie_types::{CollationId, Column, ColumnData, SqlType};
+    use selkie_types::{CollationId, ColumnData, SqlType};
 
     use super::*;
 
@@ -121,12 +122,6 @@ mod tests {
 
     fn of(op: Arithmetic, a: Expr, b: Expr) -> Expr {
         arithmetic(op, a, b, &TypeContext::default()).expect("numbers")
-    }
-
-    fn values(exprs: &[Expr], batch: &Batch) -> Vec<String> {
-        let eval = EvalContext::detached(&TypeContext::default());
-        let value = |e: &Expr| format!("{:?}", e.eval(&eval, batch).expect("small numbers").data());
-        exprs.iter().map(value).collect()
     }
 
     #[test]
@@ -145,8 +140,10 @@ mod tests {
             |values: &[i64]| Arc::new(Column::from_data(ColumnData::Int(values.to_vec()), None));
         let batch = Batch::new(vec![numbers(&[1, 2, 3]), numbers(&[4, 5, -6])], 3);
         let eval = EvalContext::detached(&TypeContext::default());
-        let extended = shared.extend(&eval, &batch).expect("small numbers");
-        assert_eq!(values(shared.exprs(), &extended), values(&exprs, &batch));
+        let shown = |column: &Arc<Column>| format!("{:?}", column.data());
+        let shared: Vec<_> = shared.values(&eval, &batch).expect("no overflow");
+        let alone = exprs.iter().map(|e| e.eval(&eval, &batch).expect("no overflow"));
+        assert!(shared.iter().map(shown).eq(alone.map(|column| shown(&column))));
     }
 
     #[test]
