@@ -6,6 +6,7 @@
 use hashbrown::HashMap;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
@@ -14,6 +15,7 @@ use selkie_exec::Unsettled;
 use super::answers;
 use super::client::Priority;
 use super::connection::{Connection, recent_millis};
+use super::doors::Door;
 use super::held::Held;
 use super::poller::{AT_ONCE, Poller};
 use super::pool::Shared;
@@ -24,7 +26,11 @@ use super::worker;
 
 /// A group.
 pub(super) struct Group {
+    /// Its place among the groups.
+    pub(super) number: usize,
     pub(super) poller: Poller,
+    /// Number of its connections, to read without the lock.
+    size: AtomicUsize,
     state: Mutex<State>,
     counts: Counts,
     transactions: Arc<Transactions>,
@@ -44,6 +50,10 @@ struct State {
     /// Threads that wait until they are needed. The last one is taken first: its caches are warm.
     standby: Vec<Arc<Condvar>>,
     polling: bool,
+    /// Doors with clients that wait to be accepted.
+    called: Vec<usize>,
+    /// Whether the group watches the doors; false again after an error.
+    watches: bool,
     /// Time in which the group could only have begun one more transaction.
     idle: Duration,
     /// Connections of the low queue that may be taken before the next check of the sockets.
@@ -57,7 +67,7 @@ struct State {
 
 impl State {
     fn has_work(&self) -> bool {
-        !self.queue.is_empty() || self.may_settle()
+        !self.queue.is_empty() || !self.called.is_empty() || self.may_settle()
     }
 
     fn has_looked(&self) -> bool {
@@ -97,6 +107,8 @@ impl State {
 pub(super) enum Work {
     /// Serve a connection.
     Serve(Arc<Connection>),
+    /// Accept the clients at a door.
+    Accept(usize),
     /// Send the answers that the thread has kept.
     Answer,
     /// Wait for the commits of held answers, then send them.
@@ -131,9 +143,11 @@ pub(super) struct Thread {
 }
 
 impl Group {
-    pub(super) fn new() -> io::Result<Self> {
+    pub(super) fn new(number: usize) -> io::Result<Self> {
         Ok(Self {
+            number,
             poller: Poller::new()?,
+            size: AtomicUsize::new(0),
             state: Mutex::default(),
             counts: Counts::default(),
             transactions: Arc::default(),
@@ -153,6 +167,7 @@ impl Group {
     ) -> io::Result<()> {
         let mut state = self.state.lock();
         state.connections.insert(connection.id, Arc::clone(&connection));
+        self.note_size(&state);
         if state.threads == 0 {
             self.wake_or_create(shared, &mut state, Why::Work);
         }
@@ -164,7 +179,7 @@ impl Group {
             None => Err(io::ErrorKind::NotConnected.into()),
         };
         if watched.is_err() {
-            self.state.lock().connections.remove(&connection.id);
+            self.forget(&connection);
         }
         watched
     }
@@ -175,7 +190,46 @@ impl Group {
         if let Some(socket) = connection.client.lock().socket() {
             self.poller.remove(socket);
         }
-        self.state.lock().connections.remove(&connection.id);
+        self.forget(connection);
+    }
+
+    fn forget(&self, connection: &Connection) {
+        let mut state = self.state.lock();
+        state.connections.remove(&connection.id);
+        self.note_size(&state);
+    }
+
+    fn note_size(&self, state: &State) {
+        self.size.store(state.connections.len(), Ordering::Relaxed);
+    }
+
+    /// Number of connections.
+    pub(super) fn connections(&self) -> usize {
+        self.size.load(Ordering::Relaxed)
+    }
+
+    /// Watches the doors, and has a thread that does.
+    pub(super) fn watch_doors(self: &Arc<Self>, shared: &Arc<Shared>) {
+        let mut state = self.state.lock();
+        self.watch(shared, &mut state);
+        if state.threads == 0 {
+            self.wake_or_create(shared, &mut state, Why::Work);
+        }
+    }
+
+    fn watch(&self, shared: &Shared, state: &mut State) {
+        for (place, door) in shared.doors.list().iter().enumerate().filter(|(_, d)| !d.is_closed())
+        {
+            // One that is watched already stays so.
+            let _ = self.poller.add_door(door.socket(), place);
+        }
+        state.watches = true;
+    }
+
+    /// Leaves a door alone until the timer's next check: an immediate retry would only use CPU.
+    pub(super) fn pause_door(&self, door: &dyn Door) {
+        self.poller.remove(door.socket());
+        self.state.lock().watches = false;
     }
 
     /// Queues a connection that the caller owns (POOL-1).
@@ -238,6 +292,11 @@ impl Group {
         if state.may_settle() && (state.held.is_due() || unattended) {
             return Some(state.settle());
         }
+        if let Some(place) = state.called.pop() {
+            state.taken += 1;
+            state.active += 1;
+            return Some(Work::Accept(place));
+        }
         let connection = self.pop(state)?;
         if state.is_crowd() {
             connection.turn.count();
@@ -267,6 +326,9 @@ impl Group {
 
     /// Whether a connection can be taken.
     fn has_ready(&self, state: &State) -> bool {
+        if !state.called.is_empty() {
+            return true;
+        }
         let others = state.queue.has_turn() || !state.queue.is_empty() && state.has_looked();
         state.queue.has_high() || others && self.admits(state)
     }
@@ -302,6 +364,10 @@ impl Group {
         let (now, millis) = (Instant::now(), recent_millis());
         state.idle += begun.map_or(Duration::ZERO, |begun| now.duration_since(begun));
         for key in keys.iter() {
+            if let Some(place) = Poller::door(*key) {
+                state.called.push(place);
+                continue;
+            }
             let arrived = state.connections.get(key).filter(|c| c.arrived()).cloned();
             if let Some(connection) = arrived {
                 connection.turn.comes_back(millis);
@@ -374,6 +440,9 @@ impl Group {
             return;
         }
         state.threads += 1;
+        if !state.watches {
+            self.watch(shared, state);
+        }
         // It enters `next` as if it had just served a connection.
         state.active += 1;
         state.last_created = Some(Instant::now());
@@ -390,7 +459,11 @@ impl Group {
         self.transactions.tick();
         let room = ENOUGH.saturating_sub(self.transactions.at_work());
         state.queue.promote(shared.limits().kickup, room.max(1));
-        let waits = state.has_work() || !state.polling && !state.connections.is_empty();
+        if !state.watches && state.threads > 0 {
+            self.watch(shared, &mut state);
+        }
+        let sockets = state.watches || !state.connections.is_empty();
+        let waits = state.has_work() || !state.polling && sockets;
         state.stalled = waits && state.taken == 0;
         state.taken = 0;
         if state.stalled {
