@@ -44,6 +44,12 @@ impl Shape {
         self
     }
 
+    /// LIKE compares the column `name`: as it is, it tells which rows are to be made at all.
+    pub(super) fn matched(mut self, name: &'static str) -> Self {
+        self.like = Some(name);
+        self
+    }
+
     pub(super) fn ordered(mut self, order: &'static str) -> Self {
         self.order = order;
         self
@@ -366,7 +372,7 @@ fn variables(scope: Option<VarScope>) -> Shape {
         _ => "SESSION_VARIABLES",
     };
     let columns = [("Variable_name", "LOWER(VARIABLE_NAME)"), ("Value", "VARIABLE_VALUE")];
-    Shape::new(table, &columns)
+    Shape::new(table, &columns).matched("VARIABLE_NAME")
 }
 
 /// Compat: a status name begins with a capital; the rest is lower case.
@@ -378,7 +384,7 @@ fn status(scope: Option<VarScope>) -> Shape {
         _ => "SESSION_STATUS",
     };
     let columns = [("Variable_name", STATUS_NAME), ("Value", "VARIABLE_VALUE")];
-    Shape::new(table, &columns)
+    Shape::new(table, &columns).matched("VARIABLE_NAME")
 }
 
 fn processlist(full: bool) -> Shape {
@@ -459,7 +465,7 @@ fn triggers(schema: &str) -> Shape {
     let shape = Shape::new("TRIGGERS", &columns);
     let condition = format!("TRIGGER_SCHEMA = {}", literal(schema));
     // Compat: LIKE compares the table, not the trigger.
-    Shape { like: Some("EVENT_OBJECT_TABLE"), ..shape.filtered(condition) }
+    shape.filtered(condition).matched("EVENT_OBJECT_TABLE")
 }
 
 fn events(schema: &str) -> Shape {
@@ -482,7 +488,7 @@ fn events(schema: &str) -> Shape {
     ];
     let shape = Shape::new("EVENTS", &columns);
     let condition = format!("EVENT_SCHEMA = {}", literal(schema));
-    Shape { like: Some("EVENT_NAME"), ..shape.filtered(condition) }
+    shape.filtered(condition).matched("EVENT_NAME")
 }
 
 fn routines(kind: RoutineKind) -> Shape {
@@ -507,7 +513,7 @@ fn routines(kind: RoutineKind) -> Shape {
     ];
     let shape = Shape::new("ROUTINES", &columns);
     let condition = format!("ROUTINE_TYPE = '{word}'");
-    Shape { like: Some("ROUTINE_NAME"), ..shape.filtered(condition) }
+    shape.filtered(condition).matched("ROUTINE_NAME")
 }
 
 #[cfg(test)]

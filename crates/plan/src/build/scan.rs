@@ -4,6 +4,7 @@
 use selkie_catalog::PartitionMethod;
 use selkie_engine::{IndexDef, IndexId, IndexKind, IndexPart, LockMode};
 use selkie_expr::{CompareOp, Expr, ExprKind};
+use selkie_types::Charset;
 
 use super::access::{Path, may_cover};
 use super::bounds::{Bounds, bounds, covers_with_key};
@@ -311,13 +312,27 @@ fn listed_hint(info: &RelationInfo, condition: &Expr) -> Option<Expr> {
         _ => return None,
     };
     let constant = matches!(right.kind, ExprKind::Literal(_) | ExprKind::Parameter(_));
-    let id = left.as_column().filter(|_| constant && right.ty.is_string())?;
+    let id = text_of(left).as_column().filter(|_| constant && right.ty.is_string())?;
     let name = &info.table.columns.get(id.checked_sub(info.first)?)?.name;
     let listed = match info.table.name() {
         "TABLES" => "TABLE_NAME",
         _ => "VARIABLE_NAME",
     };
     name.eq_ignore_ascii_case(listed).then(|| place(condition, &[id]))
+}
+
+/// The text below changes of its collation and conversions to Unicode, which raise no warnings.
+fn text_of(text: &Expr) -> &Expr {
+    let mut below = text;
+    while let ExprKind::Call(call) = &below.kind
+        && call.function.is_implicit()
+        && let [inner] = &call.args[..]
+        && inner.ty.is_string()
+        && matches!(below.ty.collation.charset(), Charset::Utf8mb3 | Charset::Utf8mb4)
+    {
+        below = inner;
+    }
+    below
 }
 
 /// Whether texts of rows become numbers or dates, which raises warnings or errors.
