@@ -2,13 +2,14 @@
 //! own or become a query over `information_schema`.
 
 use selkie_plan::physical::OutputColumn;
-use selkie_sql::ast::{QueryBody, ShowFilter, Statement};
+use selkie_sql::ast::{Expr, QueryBody, ShowFilter, Statement};
 use selkie_types::SqlResult;
 
 use crate::ddl::Ddl;
 use crate::query::execution::Execution;
 use crate::query::planning;
 use crate::query::running::Running;
+use crate::query::text_plans::{TextLookup, find_text_plan, keep_text_plan};
 use crate::run::rows_out;
 use crate::show::{ShownRows, describe_query, show_query, show_rows};
 use crate::{Outcome, ResultSink};
@@ -47,21 +48,52 @@ fn shown(
     query: &str,
     filter: Option<&ShowFilter>,
 ) -> SqlResult<Outcome> {
+    let queries = &mut execution.session.frame.settings.queries;
+    let buffered = std::mem::replace(&mut queries.buffer_result, false);
+    execution.session.shows = true;
+    let result = match filter {
+        Some(ShowFilter::Where(condition)) => shown_where(execution, query, condition),
+        _ => shown_again(execution, query.as_bytes()),
+    };
+    execution.session.shows = false;
+    execution.session.frame.settings.queries.buffer_result = buffered;
+    result
+}
+
+fn shown_where(execution: &mut Execution<'_>, query: &str, condition: &Expr) -> SqlResult<Outcome> {
     let mut parsed = planning::parse(execution.session, query.as_bytes(), None)?;
-    if let Some(ShowFilter::Where(condition)) = filter
-        && let Statement::Query(query) = &mut parsed.statement
+    if let Statement::Query(query) = &mut parsed.statement
         && let QueryBody::Select(select) = &mut query.body
     {
         select.where_clause = Some(condition.clone());
     }
-    let queries = &mut execution.session.frame.settings.queries;
-    let buffered = std::mem::replace(&mut queries.buffer_result, false);
-    execution.session.shows = true;
     let running = Running { prepared: None, ..execution.running };
-    let result = Execution { running, ..execution.nested() }.execute(&parsed.statement);
-    execution.session.shows = false;
-    execution.session.frame.settings.queries.buffer_result = buffered;
-    result
+    execution.with_running(running).execute(&parsed.statement)
+}
+
+/// Runs a query whose plan is kept like that of a client's text: applications ask for the same
+/// definitions again and again.
+fn shown_again(execution: &mut Execution<'_>, query: &[u8]) -> SqlResult<Outcome> {
+    let (instance, session) = (execution.instance, &*execution.session);
+    let kept = match find_text_plan(instance, session, query) {
+        TextLookup::Found(kept) => kept,
+        lookup => {
+            let parsed = planning::parse(session, query, None)?;
+            let kept = match lookup {
+                TextLookup::Repeated(repeated) => {
+                    keep_text_plan(instance, session, &parsed.statement, query, repeated)
+                }
+                _ => None,
+            };
+            let Some(kept) = kept else {
+                let running = Running { prepared: None, ..execution.running };
+                return execution.with_running(running).execute(&parsed.statement);
+            };
+            kept
+        }
+    };
+    let running = Running { prepared: Some(&kept.statement), ..Running::new(query, &kept.values) };
+    execution.with_running(running).execute(&kept.statement.statement)
 }
 
 fn send(shown: ShownRows, sink: &mut dyn ResultSink) -> SqlResult<Outcome> {
