@@ -99,9 +99,16 @@ fn render(shape: &Shape, filter: Option<&ShowFilter>) -> String {
         let expr = shape.like.unwrap_or(shape.columns[0].1);
         let pattern = quote_string(&String::from_utf8_lossy(&pattern.bytes));
         // Compat: these names are compared case-sensitively.
-        let exact = matches!(shape.table, "SCHEMATA" | "TABLES");
-        let collate = if exact { " COLLATE utf8mb3_bin" } else { "" };
-        let _ = write!(inner, " {word} {expr}{collate} LIKE {pattern}");
+        let _ = match shape.table {
+            "TABLES" => write!(inner, " {word} {expr} COLLATE utf8mb3_bin LIKE {pattern}"),
+            // But for that of the schema that is in no directory.
+            "SCHEMATA" => write!(
+                inner,
+                " {word} ({expr} COLLATE utf8mb3_bin LIKE {pattern} OR {expr} = \
+                 'information_schema' AND {expr} LIKE {pattern})"
+            ),
+            _ => write!(inner, " {word} {expr} LIKE {pattern}"),
+        };
     }
     if !shape.order.is_empty() {
         let _ = write!(inner, " ORDER BY {}", shape.order);
