@@ -43,6 +43,15 @@ impl Doors {
     }
 }
 
+/// A group's watch of the doors.
+#[derive(Default)]
+pub(super) struct Watch {
+    /// Whether they are watched; false again after an error.
+    pub(super) is_on: bool,
+    /// Doors with clients that wait to be accepted.
+    pub(super) called: Vec<usize>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -15,7 +15,7 @@ use selkie_exec::Unsettled;
 use super::answers;
 use super::client::Priority;
 use super::connection::{Connection, recent_millis};
-use super::doors::Door;
+use super::doors::{Door, Watch};
 use super::held::Held;
 use super::poller::{AT_ONCE, Poller};
 use super::pool::Shared;
@@ -50,10 +50,7 @@ struct State {
     /// Threads that wait until they are needed. The last one is taken first: its caches are warm.
     standby: Vec<Arc<Condvar>>,
     polling: bool,
-    /// Doors with clients that wait to be accepted.
-    called: Vec<usize>,
-    /// Whether the group watches the doors; false again after an error.
-    watches: bool,
+    doors: Watch,
     /// Time in which the group could only have begun one more transaction.
     idle: Duration,
     /// Connections of the low queue that may be taken before the next check of the sockets.
@@ -67,7 +64,7 @@ struct State {
 
 impl State {
     fn has_work(&self) -> bool {
-        !self.queue.is_empty() || !self.called.is_empty() || self.may_settle()
+        !self.queue.is_empty() || !self.doors.called.is_empty() || self.may_settle()
     }
 
     fn has_looked(&self) -> bool {
@@ -223,13 +220,13 @@ impl Group {
             // One that is watched already stays so.
             let _ = self.poller.add_door(door.socket(), place);
         }
-        state.watches = true;
+        state.doors.is_on = true;
     }
 
     /// Leaves a door alone until the timer's next check: an immediate retry would only use CPU.
     pub(super) fn pause_door(&self, door: &dyn Door) {
         self.poller.remove(door.socket());
-        self.state.lock().watches = false;
+        self.state.lock().doors.is_on = false;
     }
 
     /// Queues a connection that the caller owns (POOL-1).
@@ -292,7 +289,7 @@ impl Group {
         if state.may_settle() && (state.held.is_due() || unattended) {
             return Some(state.settle());
         }
-        if let Some(place) = state.called.pop() {
+        if let Some(place) = state.doors.called.pop() {
             state.taken += 1;
             state.active += 1;
             return Some(Work::Accept(place));
@@ -326,7 +323,7 @@ impl Group {
 
     /// Whether a connection can be taken.
     fn has_ready(&self, state: &State) -> bool {
-        if !state.called.is_empty() {
+        if !state.doors.called.is_empty() {
             return true;
         }
         let others = state.queue.has_turn() || !state.queue.is_empty() && state.has_looked();
@@ -365,7 +362,7 @@ impl Group {
         state.idle += begun.map_or(Duration::ZERO, |begun| now.duration_since(begun));
         for key in keys.iter() {
             if let Some(place) = Poller::door(*key) {
-                state.called.push(place);
+                state.doors.called.push(place);
                 continue;
             }
             let arrived = state.connections.get(key).filter(|c| c.arrived()).cloned();
@@ -440,7 +437,7 @@ impl Group {
             return;
         }
         state.threads += 1;
-        if !state.watches {
+        if !state.doors.is_on {
             self.watch(shared, state);
         }
         // It enters `next` as if it had just served a connection.
@@ -459,10 +456,10 @@ impl Group {
         self.transactions.tick();
         let room = ENOUGH.saturating_sub(self.transactions.at_work());
         state.queue.promote(shared.limits().kickup, room.max(1));
-        if !state.watches && state.threads > 0 {
+        if !state.doors.is_on && state.threads > 0 {
             self.watch(shared, &mut state);
         }
-        let sockets = state.watches || !state.connections.is_empty();
+        let sockets = state.doors.is_on || !state.connections.is_empty();
         let waits = state.has_work() || !state.polling && sockets;
         state.stalled = waits && state.taken == 0;
         state.taken = 0;

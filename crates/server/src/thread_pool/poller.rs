@@ -32,7 +32,8 @@ impl Poller {
         Ok(Self { epoll, bell })
     }
 
-    /// Watches a socket under `key`, which is not 0 and has no [`DOOR`]. Data that is already there is reported too.
+    /// Watches a socket under `key`, which is not 0 and has no [`DOOR`]. Data that is already there
+    /// is reported too.
     pub(super) fn add(&self, socket: BorrowedFd<'_>, key: u64) -> io::Result<()> {
         let flags = EventFlags::IN | EventFlags::RDHUP | EventFlags::ET;
         Ok(epoll::add(&self.epoll, socket, EventData::new_u64(key), flags)?)
