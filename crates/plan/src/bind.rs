@@ -49,7 +49,7 @@ use std::sync::Arc;
 
 use selkie_catalog::{Namespace, TableInfo, TableKind};
 use selkie_engine::{LockMode, LockWait, TableId};
-use selkie_expr::{Expr, TypeContext};
+use selkie_expr::{Expr, TypeContext, VariableScope};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
 use selkie_types::{CollationId, Condition, Privileges, SqlError, SqlResult, SqlType};
@@ -149,6 +149,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) assigned: Vec<(Box<str>, CollationId)>,
     /// User variables that the statement reads, each name once, with their types.
     pub(crate) user_variables: Vec<(Box<str>, Option<SqlType>)>,
+    /// System variables read, with their types.
+    pub(crate) system_variables: Vec<(VariableScope, Box<str>, SqlType)>,
     /// Locks and versions of the rows that are read.
     pub(crate) reading: Reading,
     /// Whether the statement has IGNORE.
@@ -235,6 +237,7 @@ impl<'a> Binder<'a> {
             assigning: Vec::new(),
             assigned: Vec::new(),
             user_variables: Vec::new(),
+            system_variables: Vec::new(),
             reading: Reading { locks_all: settings.lock_reads, ..Reading::default() },
             ignore: false,
             gives_bounds: settings.variables.insert_history,

@@ -75,6 +75,9 @@ pub struct Plan {
     /// User variables the statement reads, with the types they were bound as. A plan is stale when
     /// one of them is read as another type.
     pub user_variables: Vec<(Box<str>, Option<selkie_types::SqlType>)>,
+    /// System variables the statement reads, with the types they were bound as: a text is as long
+    /// as the value. A plan is stale when one of them has another type.
+    pub system_variables: Vec<(selkie_expr::VariableScope, Box<str>, selkie_types::SqlType)>,
     /// Sequences from which the statement takes numbers.
     pub takes_numbers: Vec<Arc<TableInfo>>,
     /// Tables whose rows it locks in order to change them, in this statement or a later one.

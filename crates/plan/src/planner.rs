@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use selkie_catalog::{Namespace, TableInfo};
 use selkie_engine::LockMode;
-use selkie_expr::{Expr, TypeContext};
+use selkie_expr::{Expr, TypeContext, VariableScope};
 use selkie_meter::interruptible;
 use selkie_sql::ast;
 use selkie_types::error::catalogue::{
@@ -416,6 +416,8 @@ pub(crate) struct Draft {
     pub takes_numbers: Vec<Arc<TableInfo>>,
     /// User variables that the statement reads.
     pub user_variables: Vec<(Box<str>, Option<selkie_types::SqlType>)>,
+    /// System variables that it reads.
+    pub system_variables: Vec<(VariableScope, Box<str>, selkie_types::SqlType)>,
     /// User variables that it assigns.
     pub assigned_variables: Vec<Box<str>>,
     pub warnings: crate::bind::Warnings,
@@ -497,6 +499,7 @@ impl Draft {
             tables: binder.tables,
             takes_numbers: binder.takes_numbers,
             user_variables: binder.user_variables,
+            system_variables: binder.system_variables,
             assigned_variables: binder.assigned.into_iter().map(|(name, _)| name).collect(),
             warnings: binder.warnings,
             sizes: Sizes {
@@ -785,6 +788,7 @@ impl Done {
             tables: self.draft.tables,
             takes_numbers: self.draft.takes_numbers,
             user_variables: self.draft.user_variables,
+            system_variables: self.draft.system_variables,
             result: Default::default(),
             rows_examined: self.draft.rows_examined,
             foreign: Default::default(),

@@ -191,10 +191,17 @@ fn fitting(shape: &Shape, kept: &Kept, scope: Scope<'_>, text: &[u8]) -> Option<
     is_fit.then_some(plan)
 }
 
-/// Whether a text may be kept whole: a query without variables. A user variable has its own type
-/// in each session, and a system variable its own length.
+/// Whether a text may be kept whole: a query without user variables, which have their own types in
+/// each session.
 fn may_be_kept(text: &[u8]) -> bool {
-    may_be_query(text.trim_ascii_start()) && !text.contains(&b'@')
+    let mut rest = text;
+    while let Some(at) = rest.iter().position(|byte| *byte == b'@') {
+        if rest.get(at + 1) != Some(&b'@') {
+            return false;
+        }
+        rest = &rest[at + 2..];
+    }
+    may_be_query(text.trim_ascii_start())
 }
 
 /// Whether a text without blanks before it may be a query, by its first letters.

@@ -119,6 +119,9 @@ impl CachedPlan {
             && values.iter().enumerate().all(is_fit)
             && self.key.holds(instance, session)
             && self.plan.user_variables.iter().all(|(name, ty)| reads_same(session, name, ty))
+            && self.plan.system_variables.iter().all(|(scope, name, ty)| {
+                Environment::system_variable(session, *scope, name).is_ok_and(|now| now == *ty)
+            })
     }
 }
 

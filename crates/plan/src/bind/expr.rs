@@ -295,6 +295,7 @@ impl Binder<'_> {
         };
         let ty = self.names.environment.system_variable(scope, &name)?;
         self.uses.add(Uses::of_variable(&name, scope == VariableScope::Global));
+        self.system_variables.push((scope, name.as_str().into(), ty.clone()));
         Ok(Expr::system_variable(scope, &name, ty))
     }
 

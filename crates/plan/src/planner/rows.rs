@@ -72,6 +72,7 @@ pub fn rows_plan(
         parameters: 0,
         tables: vec![Arc::clone(table)],
         user_variables: Vec::new(),
+        system_variables: Vec::new(),
         takes_numbers: Vec::new(),
         locks_rows: vec![Arc::clone(table)],
         result: Default::default(),
