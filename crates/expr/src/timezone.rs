@@ -5,8 +5,11 @@ use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone as JiffZone};
 use selkie_types::temporal::MICROS_PER_SECOND;
 use selkie_types::{DateTime, SqlError, SqlResult};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
+
+/// Names of UTC in the database of zones.
+const UTC: [&str; 6] = ["UTC", "UCT", "Zulu", "Etc/UTC", "Etc/UCT", "Etc/Zulu"];
 
 /// A time zone as named in `SET time_zone`.
 #[derive(Clone, Debug)]
@@ -18,13 +21,14 @@ pub struct TimeZone {
     used: Arc<AtomicBool>,
 }
 
+/// Zones of one name are the same zone: comparing their transitions takes longer than planning.
 impl PartialEq for TimeZone {
     fn eq(&self, other: &Self) -> bool {
-        self.name == other.name && self.zone == other.zone
+        self.name == other.name
     }
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 enum Zone {
     /// A fixed offset from UTC in seconds.
     Fixed(i32),
@@ -57,14 +61,20 @@ impl TimeZone {
         Self::new("+00:00", Zone::Fixed(0))
     }
 
-    /// The zone of the machine, named `SYSTEM`.
+    /// The zone of the machine, named `SYSTEM`. Compat: as it was when the server asked first.
     pub fn system() -> Self {
-        let zone = JiffZone::system();
-        let zone = match zone.to_fixed_offset() {
-            Ok(offset) => Zone::Fixed(offset.seconds()),
-            Err(_) => Zone::Named(zone),
-        };
-        Self::new("SYSTEM", zone)
+        static SYSTEM: LazyLock<TimeZone> = LazyLock::new(|| {
+            let zone = JiffZone::system();
+            let is_utc = zone.iana_name().is_some_and(|name| UTC.contains(&name));
+            let zone = match zone.to_fixed_offset() {
+                Ok(offset) => Zone::Fixed(offset.seconds()),
+                // The database of zones has UTC too, as a zone with transitions.
+                Err(_) if is_utc => Zone::Fixed(0),
+                Err(_) => Zone::Named(zone),
+            };
+            TimeZone::new("SYSTEM", zone)
+        });
+        Self { used: Arc::default(), ..SYSTEM.clone() }
     }
 
     /// The zone for `SYSTEM`, `[+-]hh:mm` or a name of the time zone database.

@@ -63,7 +63,7 @@ const PATIENCE: u32 = 1000;
 
 /// Looks up a text that is a single statement in UTF-8.
 pub fn find_text_plan(instance: &Instance, session: &Session, text: &[u8]) -> TextLookup {
-    if !may_share(session, text) {
+    if !may_have_plan(text) || !may_share(session, text) {
         return TextLookup::Unknown;
     }
     let found = look_up(instance, session, text);
@@ -204,12 +204,25 @@ fn may_be_kept(text: &[u8]) -> bool {
     may_be_query(text.trim_ascii_start())
 }
 
+/// Whether a text may be a statement that is planned, or begins with a comment.
+fn may_have_plan(text: &[u8]) -> bool {
+    const CHANGES: [&str; 5] = ["insert", "update", "delete", "replace", "values"];
+    let start = text.trim_ascii_start();
+    may_be_query(start)
+        || matches!(start.first(), Some(b'/' | b'-' | b'#'))
+        || begins_with(start, &CHANGES)
+}
+
 /// Whether a text without blanks before it may be a query, by its first letters.
 pub(super) fn may_be_query(text: &[u8]) -> bool {
-    let begins = |word: &str| {
+    begins_with(text, &["select", "with", "(", "/*"])
+}
+
+fn begins_with(text: &[u8], words: &[&str]) -> bool {
+    let begins = |word: &&str| {
         text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()))
     };
-    begins("select") || begins("with") || begins("(") || begins("/*")
+    words.iter().any(begins)
 }
 
 fn find_whole(cache: &mut PlanCache, instance: &Instance, session: &Session) -> TextLookup {
