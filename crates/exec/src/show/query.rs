@@ -528,13 +528,23 @@ mod tests {
     use super::{Shape, render};
     use selkie_sql::ast::{ShowFilter, StringLiteral};
 
+    fn text_of(shape: &Shape) -> String {
+        render(shape, Some(&ShowFilter::Like(StringLiteral::utf8(*b"a%'"))))
+    }
+
     #[test]
     fn like_compares_the_first_column() {
-        let shape = Shape::new("SCHEMATA", &[("Database", "SCHEMA_NAME")]);
-        let pattern = StringLiteral::utf8(*b"a%'");
-        let text = render(&shape, Some(&ShowFilter::Like(pattern)));
-        let expected = "SELECT SCHEMA_NAME AS `Database` FROM information_schema.SCHEMATA \
-             WHERE SCHEMA_NAME COLLATE utf8mb3_bin LIKE 'a%'''";
-        assert_eq!(text, expected);
+        let shape = Shape::new("COLLATIONS", &[("Collation", "COLLATION_NAME"), ("Id", "ID")]);
+        let expected = "SELECT COLLATION_NAME AS `Collation`, ID AS `Id` \
+             FROM information_schema.COLLATIONS WHERE COLLATION_NAME LIKE 'a%'''";
+        assert_eq!(text_of(&shape), expected);
+    }
+
+    #[test]
+    fn like_compares_the_column_that_it_is_told() {
+        let shape = Shape::new("GLOBAL_STATUS", &[("Name", "LOWER(VARIABLE_NAME)")]);
+        let expected = "SELECT LOWER(VARIABLE_NAME) AS `Name` \
+             FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME LIKE 'a%'''";
+        assert_eq!(text_of(&shape.matched("VARIABLE_NAME")), expected);
     }
 }
