@@ -13,7 +13,7 @@ use hashbrown::HashMap;
 use selkie_types::Locale;
 use selkie_types::{CollationId, Condition, ErrorDef, SqlError, SqlMode, SqlResult, Value};
 
-pub use conditions::{Conditions, Mark};
+pub use conditions::{Conditions, Mark, Raised};
 pub use session::{GroupOfRows, NoSession, NoSubqueries, Session, SubqueryRunner};
 
 use crate::random::Random;
