@@ -36,6 +36,10 @@ pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
             }
         }
     }
+    if !plan.subplans.is_empty() {
+        // Compat: those of the last subquery, which is to give one.
+        env.rt.session.values.found_rows.set(1);
+    }
     match failed {
         Some(error) if !env.rt.session.transaction.is_nested() => Err(error),
         _ => Ok(Outcome::ok()),
