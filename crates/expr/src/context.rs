@@ -208,14 +208,6 @@ impl<'a> EvalContext<'a> {
         result
     }
 
-    /// Evaluates a part of that which has its warnings.
-    pub fn aloud<R>(&self, evaluate: impl FnOnce() -> R) -> R {
-        let before = self.quiet.replace(false);
-        let result = evaluate();
-        self.quiet.set(before);
-        result
-    }
-
     /// Whether texts of columns that are no numbers raise nothing.
     pub(crate) fn is_quiet(&self) -> bool {
         self.quiet.get()

@@ -34,7 +34,7 @@ impl<'a> Runtime<'a> {
         run: impl FnOnce(Env<'_>, &SubPlan) -> SqlResult<Known>,
     ) -> SqlResult<Known> {
         let plan = self.subplan(id)?;
-        let run = || ctx.aloud(|| run(Env { rt: self, eval: ctx, cell: None, wanted: None }, plan));
+        let run = || run(Env { rt: self, eval: ctx, cell: None, wanted: None }, plan);
         if plan.volatile {
             return run();
         }
