@@ -46,8 +46,8 @@ pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
     }
 }
 
-/// Whether DO goes on after the error of a value. A killed statement stays killed, and an error that
-/// took the transaction ends a function with it.
+/// Whether DO goes on after the error of a value. A killed statement stays killed, and an error
+/// that took the transaction ends a function with it.
 fn is_passed(session: &Session, error: &SqlError) -> bool {
     session.check_interrupted().is_ok()
         && (!session.transaction.is_nested() || error.severity() == Severity::Statement)

@@ -13,7 +13,7 @@ pub struct Conditions {
     count: u64,
     /// The first so many conditions are never made errors.
     pardoned: usize,
-    /// How often conditions were dropped because what raised them is repeated.
+    /// Times that conditions were dropped because what raised them is repeated.
     forgotten: u64,
 }
 
