@@ -59,6 +59,8 @@ SETTINGS = ["sql_safe_updates=1", "sql_safe_updates=0", "sql_select_limit=2", "s
             "group_concat_max_len=5", "timestamp=1700000000", "timestamp=1600000000", "system_versioning_alter_history=KEEP"]
 
 
+# The warning that a text is no number.
+CONVERTED = b"1292"
 # A query that reads more than one table.
 JOINS = re.compile(r" JOIN |STRAIGHT_JOIN|, t\w+ [uv]\b|\(SELECT ")
 
@@ -290,10 +292,10 @@ class Sides:
 
     @staticmethod
     def warnings(text, raised):
-        """Returns the warnings without what follows from the plan: how often a join converts a value, and the number of
-        a row that an UPDATE finds."""
+        """Returns the warnings without what follows from the plan: which values a join or a subquery converts, and the
+        number of a row that an UPDATE finds."""
         if JOINS.search(text):
-            return sorted(set(raised))
+            return sorted({one for one in raised if one[1] != CONVERTED})
         if text.startswith("UPDATE"):
             return [(level, code, re.sub(rb" at row \d+$", b"", message)) for level, code, message in raised]
         return raised

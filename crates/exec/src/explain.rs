@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use selkie_catalog::{TableInfo, TableKind};
 use selkie_expr::EvalContext;
+use selkie_meter::interruptible;
 use selkie_plan::explain::{Facts, Times, Work, WorkOf, json, rows};
 use selkie_plan::physical::{OutputColumn, PartsRead, Plan, TableScan};
 use selkie_plan::{Permissions, is_planned};
@@ -134,9 +135,11 @@ fn show(
         let name = if what.analyze { "ANALYZE" } else { "EXPLAIN" };
         let planning = what.analyze.then_some(planning.as_nanos() as u64);
         let times = Times { planning, progress: None };
-        return table::document(name, &json(plan, &facts, times), execution.sink);
+        let text = interruptible(|| json(plan, &facts, times))?;
+        return table::document(name, &text, execution.sink);
     }
-    table::lines(&rows(plan, &facts), &Columns::of(what), execution.sink)
+    let rows = interruptible(|| rows(plan, &facts))?;
+    table::lines(&rows, &Columns::of(what), execution.sink)
 }
 
 /// The words for a statement whose conditions are never true. Compat: they name the clause.

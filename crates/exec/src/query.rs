@@ -4,6 +4,7 @@
 
 pub(crate) mod bulk;
 pub(crate) mod constant;
+mod evaluate;
 pub(crate) mod execution;
 pub(crate) mod file_format;
 pub(crate) mod into;
@@ -324,6 +325,7 @@ impl Execution<'_> {
         let result = match (dml::changes_rows(plan), &plan.result.into) {
             (true, _) => dml::run(env, plan, sink),
             (false, Some(target)) => into::run(env, plan, target),
+            (false, None) if plan.result.is_dropped => evaluate::run(env, plan),
             (false, None) => select(env, plan, sink),
         };
         session.end_random(&eval);

@@ -226,8 +226,23 @@ impl Execution<'_> {
         if let Some(granted) = wish.as_ref().and_then(|wish| self.grant(wish)) {
             return granted;
         }
+        let begun = self.session.diagnostics.mark();
         let result = guarded(|| self.run_planned(statement, wish.as_ref()));
-        query::end_statement(self.session, result)
+        match query::end_statement(self.session, result) {
+            Err(error) if self.is_passed(statement, begun, &error) => Ok(Outcome::ok()),
+            result => result,
+        }
+    }
+
+    /// Whether the error only undid a DO: that of a value, which is told since `begun`.
+    fn is_passed(&self, statement: &Statement, begun: u64, error: &SqlError) -> bool {
+        let diagnostics = &self.session.diagnostics;
+        let passes =
+            matches!(statement, Statement::Do(_)) && diagnostics.has_error_since(begun, error);
+        if passes {
+            diagnostics.push_after(self.session.frame.settings.notes.max_error_count);
+        }
+        passes
     }
 
     fn run_planned(&mut self, statement: &Statement, wish: Option<&Wish>) -> SqlResult<Outcome> {

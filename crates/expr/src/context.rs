@@ -13,7 +13,7 @@ use hashbrown::HashMap;
 use selkie_types::Locale;
 use selkie_types::{CollationId, Condition, ErrorDef, SqlError, SqlMode, SqlResult, Value};
 
-pub use conditions::{Conditions, Mark};
+pub use conditions::{Conditions, Mark, Raised};
 pub use session::{GroupOfRows, NoSession, NoSubqueries, Session, SubqueryRunner};
 
 use crate::random::Random;
@@ -203,14 +203,6 @@ impl<'a> EvalContext<'a> {
     /// Evaluates something in which texts of columns that are no numbers raise nothing.
     pub fn quietly<R>(&self, evaluate: impl FnOnce() -> R) -> R {
         let before = self.quiet.replace(true);
-        let result = evaluate();
-        self.quiet.set(before);
-        result
-    }
-
-    /// Evaluates a part of that which has its warnings.
-    pub fn aloud<R>(&self, evaluate: impl FnOnce() -> R) -> R {
-        let before = self.quiet.replace(false);
         let result = evaluate();
         self.quiet.set(before);
         result

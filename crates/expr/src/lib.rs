@@ -35,7 +35,7 @@ mod xml;
 
 pub use collate::Coercibility;
 pub use context::{
-    Conditions, EvalContext, GroupOfRows, NoSession, Session, SubqueryRunner, TypeContext,
+    Conditions, EvalContext, GroupOfRows, NoSession, Raised, Session, SubqueryRunner, TypeContext,
 };
 pub use expr::{
     Argument, Call, CallOption, Case, Compare, CompareBy, CompareOp, Expr, ExprKind, Held, Hold,

@@ -112,6 +112,8 @@ impl Plan {
 pub struct ResultUse {
     /// `SELECT ... INTO`, if the rows do not go to the client.
     pub into: Option<selkie_sql::ast::IntoTarget>,
+    /// `DO`: values are computed only for their effects.
+    pub is_dropped: bool,
     /// `SQL_CALC_FOUND_ROWS`: count what the outermost LIMIT cut off.
     pub calc_found_rows: bool,
     /// Compat: what clients are told of the columns if few rows are read.

@@ -100,7 +100,9 @@ fn plan_whole(statement: &ast::Statement, context: &PlanContext<'_>) -> SqlResul
         ast::Statement::Do(list) => {
             let query = binder.values_of(&list.exprs)?;
             let done = Draft::new(binder).finish(query.plan.clone(), &query.ids(), context);
-            Ok(done.into_plan(Vec::new()))
+            let mut plan = done.into_plan(Vec::new());
+            plan.result.is_dropped = true;
+            Ok(plan)
         }
         _ => Err(SqlError::internal("a statement without a plan was planned")),
     }

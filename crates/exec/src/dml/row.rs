@@ -419,7 +419,7 @@ impl<'r> RowMaker<'r> {
                 continue;
             }
             let error = SqlError::new(&ER_VIEW_CHECK_FAILED, &[&view.schema, &view.name]);
-            if !self.strictness.ignore {
+            if !self.strictness.ignore || self.strictness.single_row {
                 return Err(error);
             }
             self.env.eval.push(Condition::from_error(Level::Warning, &error));

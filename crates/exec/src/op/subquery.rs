@@ -12,7 +12,7 @@ use selkie_types::error::catalogue::ER_SUBQUERY_NO_1_ROW;
 use selkie_types::{Batch, Column, Condition, DateTime, SqlError, SqlResult, Value};
 
 use crate::op::{drain, open};
-use crate::run::subquery_cache::Known;
+use crate::run::subquery_cache::{Answer, Known};
 use crate::run::{Env, Runtime};
 use crate::state::around::Around;
 use crate::state::session::bump;
@@ -34,21 +34,26 @@ impl<'a> Runtime<'a> {
         run: impl FnOnce(Env<'_>, &SubPlan) -> SqlResult<Known>,
     ) -> SqlResult<Known> {
         let plan = self.subplan(id)?;
-        let run = || ctx.aloud(|| run(Env { rt: self, eval: ctx, cell: None, wanted: None }, plan));
+        let run = || run(Env { rt: self, eval: ctx, cell: None, wanted: None }, plan);
         if plan.volatile {
             return run();
         }
         let key = values_key(plan, ctx);
-        if let Some(known) = self.subqueries.borrow()[id.0 as usize].known.get(&*key) {
-            return Ok(known.clone());
+        if let Some(answer) = self.subqueries.borrow_mut()[id.0 as usize].known.get_mut(&*key) {
+            if let Some(raised) = &mut answer.raised {
+                ctx.conditions.borrow_mut().keep_raised(raised);
+            }
+            return Ok(answer.known.clone());
         }
+        let mark = ctx.conditions.borrow().mark();
         let known = run()?;
+        let raised = ctx.conditions.borrow().raised_since(mark).map(Box::new);
         let mut caches = self.subqueries.borrow_mut();
         let cache = &mut caches[id.0 as usize].known;
         if cache.len() >= REMEMBERED {
             cache.clear();
         }
-        cache.insert(key, known.clone());
+        cache.insert(key, Answer { known: known.clone(), raised });
         Ok(known)
     }
 }

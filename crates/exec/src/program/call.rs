@@ -49,11 +49,12 @@ pub(crate) fn call_statement(
     if let Some(package) = &package {
         package::start(execution, package)?;
     }
+    let begun = execution.session.diagnostics.mark();
     let args = call.args.iter().zip(&program.modes);
     let given = args
         .map(|(arg, mode)| argument(execution, arg, *mode, &[]))
         .collect::<SqlResult<Vec<_>>>()?;
-    let values = invoke(execution, &program, &given)?;
+    let values = invoke(execution, &program, &given, begun)?;
     let mut given_back = Vec::new();
     for (at, value) in values {
         let Given::Scalar((value, ty)) = value else {
@@ -182,19 +183,28 @@ fn argument(
     }
 }
 
-/// Runs a procedure; gives the values of its OUT and INOUT parameters.
+/// Runs a procedure; gives the values of its OUT and INOUT parameters. What its arguments raised
+/// since `begun` outlasts the statements in it.
 fn invoke(
     execution: &mut Execution<'_>,
     program: &Compiled,
     given: &[Given],
+    begun: u64,
 ) -> SqlResult<Vec<OutValue>> {
     check_recursion(execution.session, program)?;
-    let frame = within(execution, program, (given, 0), |execution, frame| {
+    let mut raised = None;
+    let result = within(execution, program, (given, 0), |execution, frame| {
+        let diagnostics = &execution.session.diagnostics;
+        raised = Some((diagnostics.since(begun), begun..diagnostics.mark()));
         let mut machine = Machine::new(execution.nested(), program, frame);
         machine.run()?;
         Ok(machine.frame)
-    })?;
-    frame.outs(program)
+    });
+    if let Some((raised, when)) = raised {
+        let session = &mut *execution.session;
+        session.diagnostics.bring_back(raised, when, session.frame.settings.notes.max_error_count);
+    }
+    result?.outs(program)
 }
 
 impl Frame {
@@ -404,9 +414,10 @@ impl<'p> Machine<'p> {
         if let Some(package) = &package {
             package::start(&mut self.execution(running), package)?;
         }
+        let begun = self.session.diagnostics.mark();
         let args = call.args.iter().zip(program.modes.iter().copied());
         let given = self.arguments(args, &operation.locals, running)?;
-        let values = invoke(&mut self.execution(running), &program, &given)?;
+        let values = invoke(&mut self.execution(running), &program, &given, begun)?;
         for (at, value) in values {
             match (&call.args[at].kind, target(&call.args[at])) {
                 (_, Some(local)) => self.give(local, value)?,

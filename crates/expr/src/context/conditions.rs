@@ -13,6 +13,17 @@ pub struct Conditions {
     count: u64,
     /// The first so many conditions are never made errors.
     pardoned: usize,
+    /// Times that conditions were dropped because what raised them is repeated.
+    forgotten: u64,
+}
+
+/// Conditions that something raised which is not repeated when all around it is.
+#[derive(Clone, Debug)]
+pub struct Raised {
+    list: Box<[Condition]>,
+    /// Their place, as long as nothing is forgotten.
+    at: usize,
+    forgotten: u64,
 }
 
 /// A position at the end of the list.
@@ -69,6 +80,7 @@ impl Conditions {
     /// Drops the conditions raised since `mark`; true if there were any.
     pub fn forget_since(&mut self, mark: Mark) -> bool {
         let raised = self.count > mark.count;
+        self.forgotten += u64::from(raised);
         self.list.truncate(mark.kept);
         self.count = mark.count;
         raised
@@ -77,6 +89,25 @@ impl Conditions {
     /// Whether conditions were raised since `mark`.
     pub fn has_raised_since(&self, mark: Mark) -> bool {
         self.count > mark.count
+    }
+
+    /// The conditions raised since `mark`, if any.
+    pub fn raised_since(&self, mark: Mark) -> Option<Raised> {
+        let list = self.list.get(mark.kept..).filter(|list| !list.is_empty())?.into();
+        Some(Raised { list, at: mark.kept, forgotten: self.forgotten })
+    }
+
+    /// Raises conditions anew if they have been forgotten.
+    pub fn keep_raised(&mut self, raised: &mut Raised) {
+        if raised.forgotten == self.forgotten {
+            return;
+        }
+        raised.forgotten = self.forgotten;
+        let place = self.list.get(raised.at..raised.at + raised.list.len());
+        if place != Some(&raised.list[..]) {
+            raised.at = self.list.len();
+            raised.list.iter().for_each(|condition| self.push(condition.clone()));
+        }
     }
 
     /// Lets the conditions raised since `mark` stay warnings in any case, unless others came

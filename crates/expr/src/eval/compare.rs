@@ -9,26 +9,78 @@ use selkie_types::{
     SqlMode, SqlResult, SqlType, TypeKind, Value,
 };
 
-use super::{Truth, bits};
+use super::{Truth, bits, subset};
 use crate::context::EvalContext;
 use crate::expr::{Compare, CompareBy, CompareOp, Expr, ExprKind};
 use crate::kernel::{BytesView, DecimalView, Native, View};
 
 /// The truth of a comparison.
+///
+/// Compat: where the left side is NULL, the right one is not computed, so that it raises nothing.
 pub(super) fn eval(c: &Compare, ctx: &EvalContext<'_>, batch: &Batch) -> SqlResult<Truth> {
     let left = c.left.eval(ctx, batch)?;
-    let right = c.right.eval(ctx, batch)?;
     let rows = batch.rows();
+    if c.op != CompareOp::NullSafeEq
+        && may_raise(&c.right)
+        && let Some(numbers) = rows_with_value(&left, rows)
+    {
+        if numbers.is_empty() {
+            return Ok(Truth::all(None, rows));
+        }
+        let right = subset::eval(&c.right, ctx, batch, &numbers)?;
+        let part = decide(c, &left.gather(&numbers), &right, numbers.len(), ctx)?;
+        return Ok(spread(&part, &numbers, rows));
+    }
+    let right = c.right.eval(ctx, batch)?;
+    decide(c, &left, &right, rows, ctx)
+}
+
+/// Whether an operand may raise something: it is no leaf, or a leaf that is converted from or to
+/// other values than numbers.
+pub(super) fn may_raise(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Column(_) | ExprKind::Literal(_) | ExprKind::Parameter(_) => false,
+        ExprKind::Call(call) if call.function.is_implicit() && e.ty.is_numeric() => {
+            call.args.iter().any(|arg| may_raise(arg) || !arg.ty.is_numeric())
+        }
+        _ => true,
+    }
+}
+
+fn decide(
+    c: &Compare,
+    left: &Column,
+    right: &Column,
+    rows: usize,
+    ctx: &EvalContext<'_>,
+) -> SqlResult<Truth> {
     if ctx.refuses_zero_dates() && matches!(c.by, CompareBy::Date | CompareBy::DateTime) {
-        refuse_zero_date(&c.left, &left, rows, ctx)?;
-        refuse_zero_date(&c.right, &right, rows, ctx)?;
+        refuse_zero_date(&c.left, left, rows, ctx)?;
+        refuse_zero_date(&c.right, right, rows, ctx)?;
     }
     if rows > 1 && left.is_constant() && right.is_constant() {
-        let one = columns(c.op, c.by, &left, &right, 1);
+        let one = columns(c.op, c.by, left, right, 1);
         let known = one.known.as_ref().is_none_or(|k| k.get(0));
         return Ok(Truth::all(known.then(|| one.yes.get(0)), rows));
     }
-    Ok(columns(c.op, c.by, &left, &right, rows))
+    Ok(columns(c.op, c.by, left, right, rows))
+}
+
+/// The rows that are not NULL, if there are others.
+pub(super) fn rows_with_value(column: &Column, rows: usize) -> Option<Vec<u32>> {
+    let numbers = validity(column, rows)?.positions();
+    (numbers.len() < rows).then_some(numbers)
+}
+
+/// The truth of `rows` rows of which only those at `numbers` may be known.
+pub(super) fn spread(part: &Truth, numbers: &[u32], rows: usize) -> Truth {
+    let (mut yes, mut known) = (Bitmap::zeros(rows), Bitmap::zeros(rows));
+    for (at, row) in numbers.iter().enumerate() {
+        let is_known = part.known.as_ref().is_none_or(|known| known.get(at));
+        known.set(*row as usize, is_known);
+        yes.set(*row as usize, is_known && part.yes.get(at));
+    }
+    Truth { yes, known: Some(known) }
 }
 
 /// Error 1292 for a zero date under NO_ZERO_DATE.

@@ -1,10 +1,12 @@
 //! IN over a list of scalars: a search in a prepared set if the list is literal.
 //! The set is cached in the plan only for literals: parameters change between executions.
 
+use std::sync::Arc;
+
 use hashbrown::{HashSet, HashTable};
 use selkie_types::{Batch, CollationId, Column, ColumnData, SqlResult, Value};
 
-use super::{Truth, compare};
+use super::{Truth, compare, subset};
 use crate::context::EvalContext;
 use crate::expr::{CompareBy, CompareOp, Expr, ExprKind, InList};
 
@@ -36,10 +38,31 @@ pub(super) fn eval(list: &InList, ctx: &EvalContext<'_>, batch: &Batch) -> SqlRe
     if let Some(prepared) = prepare_parameters(list, ctx, rows)? {
         return Ok(search(&prepared, &value));
     }
+    // Compat: no item is computed for a NULL.
+    if list.items.iter().any(compare::may_raise)
+        && let Some(numbers) = compare::rows_with_value(&value, rows)
+    {
+        let part = match numbers.is_empty() {
+            true => return Ok(Truth::all(None, rows)),
+            false => by_item(list, &value.gather(&numbers), numbers.len(), |item| {
+                subset::eval(item, ctx, batch, &numbers)
+            })?,
+        };
+        return Ok(compare::spread(&part, &numbers, rows));
+    }
+    by_item(list, &value, rows, |item| item.eval(ctx, batch))
+}
+
+/// Compares the values with one item after the other.
+fn by_item(
+    list: &InList,
+    value: &Column,
+    rows: usize,
+    eval: impl Fn(&Expr) -> SqlResult<Arc<Column>>,
+) -> SqlResult<Truth> {
     let mut result = Truth::all(Some(false), rows);
     for item in &list.items {
-        let item = item.eval(ctx, batch)?;
-        let truth = compare::columns(CompareOp::Eq, list.by, &value, &item, rows);
+        let truth = compare::columns(CompareOp::Eq, list.by, value, &*eval(item)?, rows);
         result = or(result, truth);
     }
     Ok(result)

@@ -3,9 +3,7 @@
 
 use std::time::Duration;
 
-use selkie_types::error::catalogue::{
-    ER_TOO_LONG_IDENT, ER_WRONG_ARGUMENTS, ER_WRONG_VALUE_FOR_TYPE,
-};
+use selkie_types::error::catalogue::{ER_TOO_LONG_IDENT, ER_WRONG_VALUE_FOR_TYPE};
 use selkie_types::{CollationId, Column, SqlError, SqlResult, SqlType, TypeKind};
 
 use crate::expr::Expr;
@@ -150,7 +148,7 @@ fn random_bytes(mut b: Binding<'_>) -> SqlResult<Expr> {
     })
 }
 
-/// SLEEP: 0 after the full time, 1 if it was cut short.
+/// SLEEP: 0 after the full time, and at once for NULL and less than nothing; 1 if it was cut short.
 fn sleep(mut b: Binding<'_>) -> SqlResult<Expr> {
     b.double(0);
     b.never_null(SqlType::new(TypeKind::Int, 1, 0), |frame| {
@@ -158,10 +156,6 @@ fn sleep(mut b: Binding<'_>) -> SqlResult<Expr> {
         let mut out = NativeOut::new(frame.rows);
         for row in 0..frame.rows {
             let Some(time) = times.get(row).filter(|t| *t >= 0.0) else {
-                if frame.ctx.is_strict_arithmetic() {
-                    return Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"sleep."]));
-                }
-                frame.ctx.warn(&ER_WRONG_ARGUMENTS, &[&"sleep."]);
                 out.push(Some(0i64));
                 continue;
             };

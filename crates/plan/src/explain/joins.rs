@@ -5,18 +5,18 @@ use selkie_engine::{IndexKind, IndexPart};
 use selkie_expr::Expr;
 
 use super::keys::{key_columns, key_length};
-use super::names::{lookup_names, names, show, show_all, table_column};
+use super::names::{Names, both, lookup_names, names, show, show_all, table_column};
 use super::rows::{ExplainRow, Walk, count, is_known, join_remarks, list, say_tested};
 use super::work::{JoinRun, Run};
 use crate::physical::{IndexJoin, JoinKey, JoinKind, Operator, PlanNode, Tested};
 
 /// The columns that a lookup makes equal.
-pub(super) fn looked_up(join: &IndexJoin, outer: &[String]) -> Vec<[String; 2]> {
+pub(super) fn looked_up(join: &IndexJoin, outer: &Names<'_>) -> Vec<[String; 2]> {
     let lookup = &join.lookup;
     let parts = &lookup.table.def.indexes[lookup.index].parts;
     let pair = |(part, key): (&IndexPart, &Expr)| {
         let own = table_column(&lookup.alias, &lookup.table, part.column);
-        Some([outer.get(key.as_column()?)?.clone(), own])
+        Some([outer.get(key.as_column()?)?, own])
     };
     parts.iter().zip(&lookup.keys).filter_map(pair).collect()
 }
@@ -35,7 +35,7 @@ impl Walk<'_> {
 
     /// Compat: that a value to look up is not NULL is tested on its own table, or on the joined one
     /// if the join is outer; for the latter it is true.
-    pub(super) fn rejects_null(&mut self, join: &IndexJoin, outer: &[String], id: u64) -> bool {
+    pub(super) fn rejects_null(&mut self, join: &IndexJoin, outer: &Names<'_>, id: u64) -> bool {
         let mut of_joined = false;
         for (key, null_safe) in join.lookup.keys.iter().zip(&join.lookup.null_safe) {
             let Some(at) = key.as_column().filter(|_| !null_safe) else { continue };
@@ -67,12 +67,15 @@ impl Walk<'_> {
     pub(super) fn lookup_conditions(&mut self, join: &IndexJoin) -> Option<String> {
         let mut all = Vec::new();
         if !join.lookup.filter.is_empty() {
-            all.push(show_all(&join.lookup.filter, &lookup_names(&join.lookup), " and "));
+            all.push(show_all(
+                &join.lookup.filter,
+                &Names::Listed(lookup_names(&join.lookup)),
+                " and ",
+            ));
         }
         if !join.residual.is_empty() {
-            let mut both = names(self.plan, &join.left);
-            both.extend(lookup_names(&join.lookup));
-            all.push(show_all(&join.residual, &both, " and "));
+            let row = Names::looked_up(self.plan, &join.left, &join.lookup);
+            all.push(show_all(&join.residual, &row, " and "));
         }
         all.extend(self.above.conditions.take());
         (!all.is_empty()).then(|| all.join(" and "))
@@ -128,7 +131,7 @@ impl Walk<'_> {
                     format!("{} {op} {}", show(&key.right, &rights), show(&key.left, &lefts))
                 };
                 all.extend(join.keys.iter().map(pair));
-                let column = |key: &Expr, names: &[String]| names.get(key.as_column()?).cloned();
+                let column = |key: &Expr, names: &Names<'_>| names.get(key.as_column()?);
                 self.equal.extend(join.keys.iter().filter_map(|key| {
                     Some([column(&key.left, &lefts)?, column(&key.right, &rights)?])
                 }));
@@ -138,8 +141,7 @@ impl Walk<'_> {
             _ => return None,
         };
         if !rest.is_empty() {
-            let both: Vec<String> = lefts.into_iter().chain(rights).collect();
-            all.push(show_all(rest, &both, " and "));
+            all.push(show_all(rest, &both(self.plan, left, right), " and "));
         }
         all.extend(self.above.conditions.take());
         (!all.is_empty()).then(|| all.join(" and "))

@@ -1,6 +1,8 @@
 //! EXPLAIN FORMAT=JSON: the rows of EXPLAIN as tables of query blocks, for ANALYZE with the numbers
 //! of the execution. Built from the same rows as the table, so both formats agree.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::blocks::{Block, walked};
 use super::json_text::{Object, single};
 use super::rows::{ExplainRow, Facts};
@@ -28,20 +30,52 @@ pub fn json(plan: &Plan, facts: &Facts<'_>, times: Times) -> String {
         planning.time("r_total_time_ms", nanos);
         all.object("query_optimization", planning);
     }
-    let mut tree = Tree { rows: &rows, blocks: &blocks, shown: Vec::new() };
-    let top = tree.top();
+    let top = Tree::new(&rows, &blocks).top();
     all.object("query_block", top);
     all.document()
 }
 
 struct Tree<'a> {
-    rows: &'a [ExplainRow],
     blocks: &'a [Block],
+    /// Blocks by their numbers.
+    numbered: BTreeMap<u64, &'a Block>,
+    /// The rows of each block.
+    rows: BTreeMap<u64, Vec<&'a ExplainRow>>,
+    /// The results of unions, by their first block.
+    unions: BTreeMap<u64, &'a ExplainRow>,
+    /// Blocks that read what their union gave before.
+    recursive: BTreeSet<u64>,
     /// Blocks that have been written.
-    shown: Vec<u64>,
+    shown: BTreeSet<u64>,
 }
 
 impl<'a> Tree<'a> {
+    fn new(rows: &'a [ExplainRow], blocks: &'a [Block]) -> Self {
+        let mut tree = Self {
+            blocks,
+            numbered: BTreeMap::new(),
+            rows: BTreeMap::new(),
+            unions: BTreeMap::new(),
+            recursive: BTreeSet::new(),
+            shown: BTreeSet::new(),
+        };
+        for block in blocks {
+            tree.numbered.entry(block.id).or_insert(block);
+        }
+        for row in rows {
+            if let Some(id) = row.id {
+                tree.rows.entry(id).or_default().push(row);
+                tree.recursive.extend((row.select_type == "RECURSIVE UNION").then_some(id));
+            }
+            if row.select_type == "UNION RESULT"
+                && let Some(first) = members(row).first()
+            {
+                tree.unions.entry(*first).or_insert(row);
+            }
+        }
+        tree
+    }
+
     /// The outermost block, with the subqueries that no table contains.
     fn top(&mut self) -> Object {
         let first = self.blocks.first().map_or(1, |block| block.id);
@@ -61,10 +95,7 @@ impl<'a> Tree<'a> {
 
     /// A block, or the union that begins with it.
     fn block(&mut self, id: u64) -> Object {
-        let begins = |row: &&ExplainRow| {
-            row.select_type == "UNION RESULT" && members(row).first() == Some(&id)
-        };
-        match self.rows.iter().find(begins) {
+        match self.unions.get(&id).copied() {
             Some(row) if !self.shown.contains(&id) => self.union(row),
             _ => self.select(id, None),
         }
@@ -81,20 +112,20 @@ impl<'a> Tree<'a> {
             result.number("r_rows", run.rows);
         }
         let mut specifications = Vec::new();
-        for (at, id) in members(row).into_iter().enumerate() {
+        let members = members(row);
+        for (at, id) in members.iter().enumerate() {
             specifications
-                .push(single("query_block", self.select(id, (at > 0).then_some("UNION"))));
+                .push(single("query_block", self.select(*id, (at > 0).then_some("UNION"))));
         }
         result.array("query_specifications", specifications);
-        let is_recursive = self.rows.iter().any(|r| {
-            r.select_type == "RECURSIVE UNION" && r.id.is_some_and(|id| members(row).contains(&id))
-        });
+        let is_recursive = members.iter().any(|id| self.recursive.contains(id));
         single(if is_recursive { "recursive_union" } else { "union_result" }, result)
     }
 
     fn select(&mut self, id: u64, operation: Option<&str>) -> Object {
-        self.shown.push(id);
-        let rows: Vec<&ExplainRow> = self.rows.iter().filter(|r| r.id == Some(id)).collect();
+        selkie_meter::tick(64);
+        self.shown.insert(id);
+        let rows = self.rows.get(&id).cloned().unwrap_or_default();
         let mut block = Object::default();
         block.count("select_id", id);
         operation.iter().for_each(|name| block.text("operation", name));
@@ -110,7 +141,7 @@ impl<'a> Tree<'a> {
             return block;
         }
         let change = rows.first().and_then(|row| row.detail.change);
-        if let Some(work) = self.blocks.iter().find(|b| b.id == id).and_then(|b| b.work) {
+        if let Some(work) = self.numbered.get(&id).and_then(|block| block.work) {
             if change.is_none() {
                 block.count("r_loops", work.loops);
             }
@@ -200,15 +231,20 @@ impl<'a> Tree<'a> {
         if row.has("Not exists") {
             table.word("not_exists", "true");
         }
-        let name = row.table.as_deref().unwrap_or_default();
-        let is_source = |b: &&Block| b.common.is_some() && name == format!("<derived{}>", b.id);
-        if let Some(source) = self.blocks.iter().find(is_source)
+        if let Some(source) = self.source(row)
             && !self.shown.contains(&source.id)
         {
             let inner = self.block(source.id);
             table.object("materialized", single("query_block", inner));
         }
         table
+    }
+
+    /// The block that computes the common table which a row reads.
+    fn source(&self, row: &ExplainRow) -> Option<&'a Block> {
+        let number = row.table.as_deref()?.strip_prefix("<derived")?.strip_suffix('>')?;
+        let block = self.numbered.get(&number.parse().ok()?)?;
+        block.common.is_some().then_some(*block)
     }
 
     /// The only table of an UPDATE or DELETE. Compat: its members have another order.

@@ -1,80 +1,125 @@
 //! Column names for the operators of a plan, used to print expressions. A physical plan has
-//! positions only, so names are derived from the inputs.
+//! positions only, so names are derived from the inputs. A name must not be made before it is asked
+//! for: a plan may have thousands of joins above each other.
 
 use selkie_expr::Expr;
-use selkie_expr::aggregate::AggregateKind;
+use selkie_expr::aggregate::{Aggregate as Call, AggregateKind};
 use selkie_types::stack;
 
 use crate::physical::{Operator, Plan, PlanNode};
 
+/// Names of the columns of a row.
+#[derive(Clone)]
+pub(super) enum Names<'p> {
+    /// The output of a node.
+    Of(&'p Plan, &'p PlanNode),
+    Listed(Vec<String>),
+    /// A joined row: its sides, and how many columns the left one has.
+    Joined(Box<[Names<'p>; 2]>, usize),
+}
+
+impl<'p> Names<'p> {
+    /// The name of the column at a position, `None` behind the last.
+    pub(super) fn get(&self, at: usize) -> Option<String> {
+        stack::ensure();
+        selkie_meter::tick(4);
+        match self {
+            Self::Of(plan, node) => output_name(plan, node, at),
+            Self::Listed(names) => names.get(at).cloned(),
+            Self::Joined(sides, width) => match at.checked_sub(*width) {
+                None => sides[0].get(at),
+                Some(right) => sides[1].get(right),
+            },
+        }
+    }
+
+    /// As [`Self::get`], with a number for a column without a name.
+    pub(super) fn name(&self, at: usize) -> String {
+        self.get(at).unwrap_or_else(|| format!("#{at}"))
+    }
+
+    /// The row of a node followed by a looked up one.
+    pub(super) fn looked_up(
+        plan: &'p Plan,
+        left: &'p PlanNode,
+        lookup: &crate::physical::IndexLookup,
+    ) -> Self {
+        let right = Self::Listed(lookup_names(lookup));
+        Self::Joined(Box::new([names(plan, left), right]), left.columns.len())
+    }
+}
+
 /// Names of a node's output columns.
-pub(super) fn names(plan: &Plan, node: &PlanNode) -> Vec<String> {
-    stack::ensure();
+pub(super) fn names<'p>(plan: &'p Plan, node: &'p PlanNode) -> Names<'p> {
+    Names::Of(plan, node)
+}
+
+fn output_name(plan: &Plan, node: &PlanNode, at: usize) -> Option<String> {
     match &node.operator {
-        Operator::TableScan(scan) => {
-            let column = |at: &usize| table_column(&scan.alias, &scan.table, scan.columns[*at]);
-            let mut all: Vec<String> = scan.output.iter().map(column).collect();
-            if scan.row_keys {
-                all.push(format!("{}.<key>", scan.alias));
-            }
-            all
-        }
-        Operator::SystemTableScan(scan) => {
-            let column = |at: &usize| table_column(&scan.alias, &scan.table, *at);
-            let number = scan.numbered.then(|| format!("{}.<key>", scan.alias));
-            scan.columns.iter().map(column).chain(number).collect()
-        }
+        Operator::TableScan(scan) => match scan.output.get(at) {
+            Some(column) => Some(table_column(&scan.alias, &scan.table, scan.columns[*column])),
+            None => (scan.row_keys && at == scan.output.len()).then(|| key_name(&scan.alias)),
+        },
+        Operator::SystemTableScan(scan) => match scan.columns.get(at) {
+            Some(column) => Some(table_column(&scan.alias, &scan.table, *column)),
+            None => (scan.numbered && at == scan.columns.len()).then(|| key_name(&scan.alias)),
+        },
         Operator::IndexJoin(join) => {
-            let mut all = names(plan, &join.left);
-            all.extend(lookup_names(&join.lookup));
-            picked(&all, &join.output, node)
+            let row = Names::looked_up(plan, &join.left, &join.lookup);
+            picked(&row, &join.output, node, at)
         }
-        Operator::HashJoin(join) => joined(plan, &join.left, &join.right, &join.output, node),
-        Operator::NestedLoopJoin(join) => joined(plan, &join.left, &join.right, &join.output, node),
-        Operator::Project { input, exprs } => {
-            let below = names(plan, input);
-            exprs.iter().map(|e| show(e, &below)).collect()
+        Operator::HashJoin(join) => {
+            picked(&both(plan, &join.left, &join.right), &join.output, node, at)
         }
+        Operator::NestedLoopJoin(join) => {
+            picked(&both(plan, &join.left, &join.right), &join.output, node, at)
+        }
+        Operator::Project { input, exprs } => exprs.get(at).map(|e| show(e, &names(plan, input))),
         Operator::Aggregate(aggregate) => {
             let below = names(plan, &aggregate.input);
-            let groups = aggregate.groups.iter().map(|e| show(e, &below));
-            let calls = aggregate.aggregates.iter().map(|call| match (call.kind, &call.args[..]) {
-                // It stands for the value itself.
-                (AggregateKind::AnyValue, [value]) => show(value, &below),
-                _ => call.display_with(&|at| name(&below, at)),
-            });
-            groups.chain(calls).collect()
+            match at.checked_sub(aggregate.groups.len()) {
+                None => Some(show(&aggregate.groups[at], &below)),
+                Some(at) => aggregate.aggregates.get(at).map(|call| call_name(call, &below)),
+            }
         }
-        Operator::Window(window) => {
-            let mut all = names(plan, &window.input);
-            let made = window.calls.len();
-            all.extend((0..made).map(|at| format!("window#{at}")));
-            all
-        }
-        Operator::RowNumbers(numbers) => {
-            let mut all = names(plan, &numbers.input);
-            all.push("rownum()".into());
-            all
-        }
-        Operator::JsonTable(join) => {
-            let mut all = names(plan, &join.input);
-            let table = &join.table;
-            all.extend(table.columns.iter().map(|c| format!("`{}`.`{}`", table.alias, c.name)));
-            all
-        }
+        Operator::Window(window) => match at.checked_sub(window.input.columns.len()) {
+            None => names(plan, &window.input).get(at),
+            Some(at) => (at < window.calls.len()).then(|| format!("window#{at}")),
+        },
+        Operator::RowNumbers(numbers) => match at.checked_sub(numbers.input.columns.len()) {
+            None => names(plan, &numbers.input).get(at),
+            Some(at) => (at == 0).then(|| "rownum()".into()),
+        },
+        Operator::JsonTable(join) => match at.checked_sub(join.input.columns.len()) {
+            None => names(plan, &join.input).get(at),
+            Some(at) => {
+                let table = &join.table;
+                table.columns.get(at).map(|c| format!("`{}`.`{}`", table.alias, c.name))
+            }
+        },
         Operator::CommonTableScan(table) | Operator::WorkTableScan(table) => {
             let common = plan.common_tables.get(*table).map_or("", |c| &c.name);
-            (0..node.columns.len()).map(|at| format!("{common}.#{at}")).collect()
+            (at < node.columns.len()).then(|| format!("{common}.#{at}"))
         }
-        Operator::SetOperation(set) => set.inputs.first().map_or_else(Vec::new, |i| names(plan, i)),
-        Operator::RecursiveUnion(union) => {
-            union.parts.first().map_or_else(Vec::new, |part| names(plan, &part.anchor))
-        }
+        Operator::SetOperation(set) => names(plan, set.inputs.first()?).get(at),
+        Operator::RecursiveUnion(union) => names(plan, &union.parts.first()?.anchor).get(at),
         _ => match node.inputs().first() {
-            Some(input) if input.columns.len() == node.columns.len() => names(plan, input),
-            _ => (0..node.columns.len()).map(|at| format!("#{at}")).collect(),
+            Some(input) if input.columns.len() == node.columns.len() => names(plan, input).get(at),
+            _ => (at < node.columns.len()).then(|| format!("#{at}")),
         },
     }
+}
+
+fn call_name(call: &Call, below: &Names<'_>) -> String {
+    match (call.kind, &call.args[..]) {
+        // It stands for the value itself.
+        (AggregateKind::AnyValue, [value]) => show(value, below),
+        _ => call.display_with(&|at| below.name(at)),
+    }
+}
+
+fn key_name(alias: &str) -> String {
+    format!("{alias}.<key>")
 }
 
 pub(super) fn table_column(alias: &str, table: &selkie_catalog::TableInfo, at: usize) -> String {
@@ -87,46 +132,33 @@ pub(super) fn lookup_names(lookup: &crate::physical::IndexLookup) -> Vec<String>
     let mut all: Vec<String> =
         columns.map(|at| table_column(&lookup.alias, &lookup.table, *at)).collect();
     if lookup.row_keys {
-        all.push(format!("{}.<key>", lookup.alias));
+        all.push(key_name(&lookup.alias));
     }
     all
 }
 
 /// Names of the columns of a joined row.
-pub(super) fn both(plan: &Plan, left: &PlanNode, right: &PlanNode) -> Vec<String> {
-    let mut all = names(plan, left);
-    all.extend(names(plan, right));
-    all
+pub(super) fn both<'p>(plan: &'p Plan, left: &'p PlanNode, right: &'p PlanNode) -> Names<'p> {
+    Names::Joined(Box::new([names(plan, left), names(plan, right)]), left.columns.len())
 }
 
-fn joined(
-    plan: &Plan,
-    left: &PlanNode,
-    right: &PlanNode,
-    output: &[usize],
-    node: &PlanNode,
-) -> Vec<String> {
-    picked(&both(plan, left, right), output, node)
-}
-
-fn picked(all: &[String], output: &[usize], node: &PlanNode) -> Vec<String> {
-    let mut names: Vec<String> = output.iter().map(|at| name(all, *at)).collect();
-    if names.len() < node.columns.len() {
-        names.push("<matched>".into());
+/// The name at a position of a join's output, which takes these columns of the joined row.
+fn picked(row: &Names<'_>, output: &[usize], node: &PlanNode, at: usize) -> Option<String> {
+    match output.get(at) {
+        Some(column) => Some(row.name(*column)),
+        None => {
+            let has_mark = output.len() < node.columns.len();
+            (has_mark && at == output.len()).then(|| "<matched>".into())
+        }
     }
-    names
 }
 
 /// An expression with its columns shown by these names.
-pub(super) fn show(expr: &Expr, names: &[String]) -> String {
-    expr.display_with(&|at| name(names, at)).to_string()
+pub(super) fn show(expr: &Expr, names: &Names<'_>) -> String {
+    expr.display_with(&|at| names.name(at)).to_string()
 }
 
 /// Several expressions, separated by `separator`.
-pub(super) fn show_all(exprs: &[Expr], names: &[String], separator: &str) -> String {
+pub(super) fn show_all(exprs: &[Expr], names: &Names<'_>, separator: &str) -> String {
     exprs.iter().map(|e| show(e, names)).collect::<Vec<_>>().join(separator)
-}
-
-pub(super) fn name(names: &[String], at: usize) -> String {
-    names.get(at).cloned().unwrap_or_else(|| format!("#{at}"))
 }

@@ -8,7 +8,7 @@ use super::blocks::{Block, common_name, walked};
 use super::ends::is_of_ends;
 use super::joins::looked_up;
 use super::keys::{describe_range, describe_union, key_columns, key_length};
-use super::names::{names, show, show_all, table_column};
+use super::names::{Names, names, show, show_all, table_column};
 use super::work::{JoinRun, Run, SortShown, Work};
 use crate::physical::{
     Access, AggregateStrategy, IndexJoin, IndexRange, JoinKind, Limit, Operator, PartsRead, Plan,
@@ -343,7 +343,7 @@ impl Walk<'_> {
         };
         let names = names(self.plan, input);
         let columns = keys.iter().flat_map(|key| key.expr.columns());
-        let columns = columns.filter_map(|at| names.get(at)).cloned().collect();
+        let columns = columns.filter_map(|at| names.get(at)).collect();
         let key = |key: &SortKey| {
             let order = if key.descending { " desc" } else { "" };
             format!("{}{order}", show(&key.expr, &names))
@@ -468,7 +468,7 @@ impl Walk<'_> {
     /// Conditions on the rows of a scan.
     fn scan_conditions(&mut self, scan: &TableScan) -> Option<String> {
         let column = |at: &usize| table_column(&scan.alias, &scan.table, *at);
-        let columns: Vec<String> = scan.columns.iter().map(column).collect();
+        let columns = Names::Listed(scan.columns.iter().map(column).collect());
         let own = (!scan.filter.is_empty()).then(|| show_all(&scan.filter, &columns, " and "));
         let all: Vec<String> = own.into_iter().chain(self.above.conditions.take()).collect();
         (!all.is_empty()).then(|| all.join(" and "))

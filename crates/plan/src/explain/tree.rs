@@ -5,7 +5,7 @@ use selkie_types::stack;
 
 use std::fmt::Write;
 
-use super::names::{both, lookup_names, names, show, show_all};
+use super::names::{Names, both, lookup_names, names, show, show_all};
 use crate::physical::{
     Access, Aggregate, AggregateStrategy, HashJoin, IndexJoin, IndexRange, JoinKind, KeyRange,
     Operator, Plan, PlanNode, RangeBound, RowNumbers, SortKey, TableScan,
@@ -54,7 +54,8 @@ fn rounded(rows: f64) -> String {
 }
 
 fn describe(plan: &Plan, node: &PlanNode) -> String {
-    let below = || node.inputs().first().map_or_else(Vec::new, |input| names(plan, input));
+    let below =
+        || node.inputs().first().map_or(Names::Listed(Vec::new()), |input| names(plan, input));
     match &node.operator {
         Operator::OneRow => "One row".into(),
         Operator::Empty => "Empty".into(),
@@ -122,19 +123,18 @@ fn describe(plan: &Plan, node: &PlanNode) -> String {
     }
 }
 
-fn describe_numbers(numbers: &RowNumbers, names: &[String]) -> String {
+fn describe_numbers(numbers: &RowNumbers, names: &Names<'_>) -> String {
     format!("Row numbers{}", prefixed(" where ", &show_all(&numbers.conditions, names, " and ")))
 }
 
-fn describe_aggregate(aggregate: &Aggregate, below: &[String]) -> String {
+fn describe_aggregate(aggregate: &Aggregate, below: &Names<'_>) -> String {
     let how = match aggregate.strategy {
         _ if aggregate.groups.is_empty() => "Aggregate",
         AggregateStrategy::Hash => "Hash aggregate",
         AggregateStrategy::Sorted => "Sorted aggregate",
     };
     let calls = aggregate.aggregates.iter();
-    let calls: Vec<String> =
-        calls.map(|c| c.display_with(&|at| super::names::name(below, at))).collect();
+    let calls: Vec<String> = calls.map(|c| c.display_with(&|at| below.name(at))).collect();
     let groups = show_all(&aggregate.groups, below, ", ");
     let rollup = if aggregate.rollup { " with rollup" } else { "" };
     format!("{how} {}{}{rollup}", calls.join(", "), prefixed(" by ", &groups))
@@ -144,7 +144,7 @@ fn prefixed(prefix: &str, text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("{prefix}{text}") }
 }
 
-fn keys(keys: &[SortKey], names: &[String]) -> String {
+fn keys(keys: &[SortKey], names: &Names<'_>) -> String {
     let key = |k: &SortKey| {
         format!("{}{}", show(&k.expr, names), if k.descending { " desc" } else { "" })
     };
@@ -185,9 +185,8 @@ fn describe_hash_join(plan: &Plan, join: &HashJoin) -> String {
 fn describe_lookup(plan: &Plan, join: &IndexJoin) -> String {
     let lookup = &join.lookup;
     let outer = names(plan, &join.left);
-    let inner = lookup_names(lookup);
-    let mut joined = outer.clone();
-    joined.extend(inner.clone());
+    let inner = Names::Listed(lookup_names(lookup));
+    let joined = Names::looked_up(plan, &join.left, lookup);
     let index = &lookup.table.def.indexes[lookup.index];
     let covering = if lookup.covering { " covering" } else { "" };
     let mut text = format!(
@@ -202,8 +201,8 @@ fn describe_lookup(plan: &Plan, join: &IndexJoin) -> String {
 
 fn describe_scan(scan: &TableScan) -> String {
     let columns = scan.columns.iter();
-    let names: Vec<String> =
-        columns.map(|at| format!("{}.{}", scan.alias, scan.table.columns[*at].name)).collect();
+    let column = |at: &usize| format!("{}.{}", scan.alias, scan.table.columns[*at].name);
+    let names = Names::Listed(columns.map(column).collect());
     let access = match &scan.access {
         Access::Full { reverse } => if *reverse { " reverse" } else { "" }.to_owned(),
         Access::Index(range) => describe_range(scan, range),
@@ -215,7 +214,7 @@ fn describe_scan(scan: &TableScan) -> String {
         Access::Text(search) => format!(" by search {}", search.0),
     };
     let filter = show_all(&scan.filter, &names, " and ");
-    let filters = scan.filters.iter().map(|f| format!("{} of {}", f.slot, names[f.column]));
+    let filters = scan.filters.iter().map(|f| format!("{} of {}", f.slot, names.name(f.column)));
     let filters: Vec<String> = filters.collect();
     format!(
         "Scan {}{access}{}{}",

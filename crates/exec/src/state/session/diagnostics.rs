@@ -2,6 +2,7 @@
 //! `max_error_count` bounds the list but not the counts.
 
 use std::cell::{Cell, RefCell};
+use std::ops::Range;
 
 use selkie_types::{Condition, Level, SqlError};
 
@@ -87,6 +88,11 @@ impl Diagnostics {
     /// Adds the error of a failed statement and the conditions that follow it.
     pub fn push_error(&self, error: &SqlError, max: usize) {
         self.push(Condition::from_error(Level::Error, error), max);
+        self.push_after(max);
+    }
+
+    /// Adds the conditions that follow an error which is in the list.
+    pub fn push_after(&self, max: usize) {
         let after = self.after.take();
         after.into_iter().for_each(|condition| self.push(condition, max));
     }
@@ -175,6 +181,19 @@ impl Diagnostics {
         self.clear();
         earlier.into_iter().chain(later).for_each(|condition| self.push(condition, max));
         self.count_more(hidden);
+    }
+
+    /// As [`Self::put_first`], for conditions raised after the first mark of `time` and up to the
+    /// last, which may be in the list still. They count as raised by the current statement.
+    pub fn bring_back(&self, earlier: Vec<Condition>, time: Range<u64>, max: usize) {
+        if earlier.is_empty() {
+            return;
+        }
+        let before = self.list.borrow().len();
+        self.list.borrow_mut().retain(|(at, _)| *at <= time.start || *at > time.end);
+        let left = (before - self.list.borrow().len()) as u64;
+        self.warnings.set(self.warnings.get().saturating_sub(left));
+        self.put_first(earlier, max);
     }
 
     /// Removes the conditions raised up to `mark`: they were handled.

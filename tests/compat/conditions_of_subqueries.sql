@@ -1,0 +1,23 @@
+-- What a subquery raises is told although its result is kept
+SET sql_mode = 'STRICT_TRANS_TABLES';
+CREATE TABLE p (id INT PRIMARY KEY, s VARCHAR(10));
+CREATE TABLE q (id INT PRIMARY KEY, j INT);
+INSERT INTO p VALUES (1, 'x'), (2, '5'), (3, 'y');
+INSERT INTO q VALUES (1, 1), (2, 2), (3, 3);
+SELECT (SELECT COUNT(*) FROM p WHERE s = 5);
+SELECT id, (SELECT COUNT(*) FROM p WHERE s = 5) FROM q;
+SELECT id, id + 'z', (SELECT COUNT(*) FROM p WHERE s = 5) FROM q WHERE id < 3;
+SELECT id FROM q WHERE j = (SELECT COUNT(*) FROM p WHERE s + 0 = 5);
+SELECT id, (SELECT s + 0 FROM p WHERE p.id = q.id) FROM q;
+UPDATE q SET j = (SELECT COUNT(*) FROM p WHERE s = 5);
+UPDATE q SET j = (SELECT s + 0 FROM p WHERE id = 1);
+UPDATE q SET j = (SELECT s + 0 FROM p WHERE p.id = 2);
+UPDATE IGNORE q SET j = 10 + (SELECT COUNT(*) FROM p WHERE s = 5);
+DELETE FROM q WHERE j = (SELECT COUNT(*) + 55 FROM p WHERE s = 5);
+INSERT INTO q SELECT id + 10, (SELECT COUNT(*) FROM p WHERE s = 5) FROM p;
+INSERT INTO q SELECT id + 20, 1 FROM p WHERE EXISTS (SELECT 1 FROM p WHERE s = 7);
+INSERT INTO q (id, j) SELECT id + 30, (SELECT COUNT(*) FROM p WHERE s = 5) FROM p;
+INSERT INTO q (id, j) SELECT id + 40, (SELECT MAX(x.s * 2) FROM p x WHERE x.id <> p.id) FROM p;
+INSERT INTO q (id, j) SELECT id + 50, id IN (SELECT s * 2 FROM p x) FROM p;
+INSERT INTO q (id, j) SELECT id + 60, 0 FROM p WHERE EXISTS (SELECT 1 FROM p x WHERE s = 7);
+SELECT * FROM q;

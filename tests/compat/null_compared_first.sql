@@ -1,0 +1,26 @@
+-- The right side of a comparison is not converted where the left one is NULL
+SET sql_mode = 'STRICT_ALL_TABLES';
+CREATE TABLE t (id INT PRIMARY KEY, a INT, s VARCHAR(10));
+INSERT INTO t VALUES (1, NULL, 'x'), (2, NULL, '2y'), (3, 5, '5'), (4, 6, '6');
+CREATE TABLE u (a INT);
+INSERT INTO u SELECT a < 'A' FROM t WHERE id < 3;
+INSERT INTO u SELECT a < 'A' FROM t;
+INSERT INTO u SELECT a = s FROM t;
+INSERT INTO u SELECT a = s FROM t WHERE id > 2;
+INSERT INTO u SELECT s = a FROM t;
+INSERT INTO u SELECT a <=> s FROM t;
+INSERT INTO u SELECT a + 0.5 >= s FROM t;
+INSERT INTO u SELECT a <> CONCAT(s, '') FROM t;
+INSERT INTO u SELECT a BETWEEN s AND 7 FROM t;
+INSERT INTO u SELECT a IN (s, 7) FROM t;
+INSERT INTO u VALUES ((@none < NULL) < 'A');
+INSERT INTO u VALUES ((SELECT MAX(id) FROM t WHERE id > 1000) + 0 < 'A');
+INSERT INTO u VALUES (NULL + 'A');
+UPDATE t SET a = a < 'A' WHERE a IS NULL;
+UPDATE t SET a = a < 'A';
+UPDATE t SET a = a = s;
+SELECT * FROM t;
+SELECT * FROM u;
+SELECT id, a < s, s < a FROM t;
+SELECT id FROM t WHERE a = s;
+SELECT t.id, b.id FROM t JOIN t b ON t.a = b.s ORDER BY 1, 2;
