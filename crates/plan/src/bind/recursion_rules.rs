@@ -147,7 +147,7 @@ fn is_built_in_aggregate(e: &ast::Expr) -> bool {
     }
 }
 
-fn is_window_function(e: &ast::Expr) -> bool {
+pub(super) fn is_window_function(e: &ast::Expr) -> bool {
     matches!(&e.kind, ast::ExprKind::Call(call) if call.over.is_some())
 }
 
