@@ -242,6 +242,7 @@ impl Execution<'_> {
             None => scope.plan_running(statement, running).map(Arc::new),
         })?;
         read_only::check_locking(self.session, statement, &plan)?;
+        self.trace(statement, &plan);
         Ok(plan)
     }
 
