@@ -5,6 +5,7 @@
 mod constant;
 mod live;
 mod table;
+mod trace;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -75,6 +76,9 @@ fn planned(execution: &mut Execution<'_>, what: &ast::Explain) -> SqlResult<Arc<
     let result = guarded(|| execution.locked_plan(make));
     let planning = &mut execution.session.frame.settings.planning;
     (planning.note_unusable_keys, planning.explains) = (told, false);
+    if let Ok(plan) = &result {
+        execution.trace(&what.statement, plan);
+    }
     result
 }
 

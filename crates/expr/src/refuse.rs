@@ -5,7 +5,7 @@ use selkie_types::error::catalogue::{
     ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION, ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION,
     ER_OPERAND_COLUMNS,
 };
-use selkie_types::{SqlError, SqlResult, SqlType, TypeKind};
+use selkie_types::{JsonRole, SqlError, SqlResult, SqlType, TypeKind};
 
 use crate::expr::{Expr, ExprKind};
 
@@ -77,6 +77,7 @@ fn is_text(ty: &SqlType) -> bool {
 /// Name of a type in errors about parameters: texts are called blobs, and byte strings characters.
 pub fn parameter_name(ty: &SqlType) -> &'static str {
     match ty.kind {
+        _ if ty.json == JsonRole::Truth => "boolean",
         TypeKind::TinyInt if ty.unsigned => "tiny unsigned",
         TypeKind::SmallInt if ty.unsigned => "smallint unsigned",
         TypeKind::MediumInt if ty.unsigned => "mediumint unsigned",

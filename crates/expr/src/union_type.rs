@@ -222,7 +222,8 @@ fn doubles(a: &SqlType, b: &SqlType) -> SqlType {
         if float { 12 } else { 22 }
     } else {
         let whole = |t: &SqlType| text_length(t).saturating_sub(fixed(t).into());
-        whole(a).max(whole(b)) + u32::from(decimals)
+        // A column has no more digits.
+        (whole(a).max(whole(b)) + u32::from(decimals)).min(255)
     };
     SqlType::new(kind, length, decimals)
 }

@@ -65,6 +65,7 @@ pub(crate) use insert_target::BoundView;
 pub(crate) use literal::{string_expr, temporal_literal};
 pub(crate) use output::{Known, Named};
 pub(crate) use portion::BoundPortion;
+pub(crate) use recursion_rules::is_built_in_aggregate;
 pub(crate) use select::position_of;
 pub(crate) use update::{BoundTarget, BoundUpdate};
 pub(crate) use view::{Meaning, resolve};

@@ -43,7 +43,7 @@ pub use node::{
 pub use output::{OutputColumn, PartOf};
 pub use search::Search;
 pub use set::{CommonTable, RecursivePart, RecursiveUnion, SetOperation, SetOperator};
-pub use subplan::SubPlan;
+pub use subplan::{OuterColumn, SubPlan};
 pub use window::{FrameBound, FrameUnit, Window, WindowCall, WindowFrame, WindowFunction};
 
 use std::sync::Arc;

@@ -761,15 +761,15 @@ fn subplan(builder: &mut Builder<'_>, subquery: &SubqueryState) -> SubPlan {
     if !subquery.finished {
         builder.subplans.push(SubplanCost::default());
         let root = PlanNode::new(Operator::Empty, Vec::new(), 0.0, 0.0);
-        return SubPlan { root, slots: Vec::new(), volatile: false };
+        return SubPlan { root, slots: Vec::new(), filled_by: Vec::new(), volatile: false };
     }
     let ids = subquery.output.iter().copied().collect();
     let built = builder.build(&subquery.plan, &ids, Goal::default());
     let built = builder.arrange(built, &subquery.output);
     let correlated = !subquery.args.is_empty() || subquery.volatile;
     builder.subplans.push(SubplanCost { cost: built.node.cost, correlated });
-    let slots = subquery.args.iter().map(|(slot, _)| *slot).collect();
-    SubPlan { root: built.node, slots, volatile: subquery.volatile }
+    let (slots, filled_by) = subquery.args.iter().map(|arg| builder.columns.filled(arg)).unzip();
+    SubPlan { root: built.node, slots, filled_by, volatile: subquery.volatile }
 }
 
 impl Done {

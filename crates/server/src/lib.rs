@@ -21,6 +21,7 @@ mod log;
 mod login;
 mod memory;
 pub mod net;
+mod optimizer_trace;
 pub mod options;
 mod panics;
 mod performance;

@@ -40,5 +40,5 @@ pub use parser::oracle::written_name as written_function_name;
 pub use placeholders::of_any_length;
 pub use shape::{LiteralKind, SHORT_STRING, Shape, string_value};
 pub use unparse::{
-    UnparseOptions, quote_identifier, unparse_expr, unparse_numbered, unparse_query,
+    Names, UnparseOptions, quote_identifier, unparse_expr, unparse_numbered, unparse_query,
 };

@@ -18,6 +18,7 @@ use std::fmt::Write;
 use selkie_types::SqlMode;
 
 use crate::ast::{Expr, Ident, Query};
+use crate::lexer::Kw;
 
 /// Settings that the text depends on besides the tree.
 #[derive(Clone, Copy, Debug)]
@@ -28,11 +29,26 @@ pub struct UnparseOptions<'a> {
     pub sql_mode: SqlMode,
     /// Texts in the places of placeholders; `?` for those that are missing.
     pub parameters: &'a [String],
+    /// Form of names.
+    pub names: Names,
+}
+
+/// Form of names in a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Names {
+    /// In quotes, with their schemas.
+    #[default]
+    Quoted,
+    /// Without schemas, and in quotes only if they would not be names otherwise. Only for people.
+    Plain,
+    /// As `Plain`; SELECTs in expressions have numbers, beginning with 2.
+    Numbered,
 }
 
 impl Default for UnparseOptions<'_> {
     fn default() -> Self {
-        Self { charset: "utf8mb4", sql_mode: SqlMode::default(), parameters: &[] }
+        let names = Names::Quoted;
+        Self { charset: "utf8mb4", sql_mode: SqlMode::default(), parameters: &[], names }
     }
 }
 
@@ -40,6 +56,7 @@ impl Default for UnparseOptions<'_> {
 pub fn unparse_expr(expr: &Expr, options: &UnparseOptions<'_>) -> String {
     let mut writer = Writer::new(options);
     writer.of_query = false;
+    writer.selects = (options.names == Names::Numbered).then_some(1);
     writer.expr(expr);
     writer.out
 }
@@ -106,6 +123,9 @@ impl Writer<'_> {
     }
 
     fn name(&mut self, name: &str) {
+        if self.options.names != Names::Quoted && is_plain(name) {
+            return self.str(name);
+        }
         let ansi = self.options.sql_mode.contains(SqlMode::ANSI_QUOTES);
         let quote = if ansi { '"' } else { '`' };
         self.out.push(quote);
@@ -116,6 +136,14 @@ impl Writer<'_> {
             self.out.push(c);
         }
         self.out.push(quote);
+    }
+
+    /// A schema before a name.
+    fn schema(&mut self, schema: &Ident) {
+        if self.options.names == Names::Quoted {
+            self.ident(schema);
+            self.str(".");
+        }
     }
 
     fn ident(&mut self, ident: &Ident) {
@@ -135,4 +163,12 @@ impl Writer<'_> {
     fn exprs(&mut self, exprs: &[Expr]) {
         self.list(exprs, Self::expr);
     }
+}
+
+/// Whether a name needs no quotes.
+fn is_plain(name: &str) -> bool {
+    let is_of_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
+    name.chars().all(is_of_name)
+        && name.starts_with(|c: char| !c.is_ascii_digit())
+        && !Kw::lookup(name.as_bytes()).is_reserved()
 }

@@ -285,10 +285,11 @@ impl Ddl<'_> {
         let Some((source, at)) =
             source.and_then(|t| t.column_position(&output.org_name).map(|at| (t, at)))
         else {
-            // Compat: MariaDB keeps a UNION in a temporary table, whose columns have the zero of
-            // their type as a default.
-            let of_union = output.kept && output.table.is_empty() && !output.org_name.is_empty();
-            if of_union && !new.nullable && !new.ty.is_text_or_blob() {
+            // Compat: MariaDB keeps a UNION, and a derived table that is not merged, in a temporary
+            // table, whose computed columns have the zero of their type as a default.
+            let of_table = output.kept && output.org_table.is_empty();
+            if of_table && !output.org_name.is_empty() && !new.nullable && !new.ty.is_text_or_blob()
+            {
                 new.default = DefaultValue::Literal(Value::zero_of(&new.ty));
             }
             return new;

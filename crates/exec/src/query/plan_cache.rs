@@ -216,5 +216,7 @@ pub(crate) fn may_share(session: &Session, text: &[u8]) -> bool {
         && session.frame.acting_as.is_none()
         // Safe updates refuse a statement depending on its plan, and so on its values.
         && !session.frame.settings.dml.sql_safe_updates
+        // A trace needs the statement itself.
+        && !session.frame.settings.notes.traces
         && session.frame.settings.expressions.collation_connection.charset().is_ascii_compatible()
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use selkie_catalog::{Namespace, RoutineForm, Snapshot, TableInfo, TableKind, View};
 use selkie_engine::{Bound, RangeEstimate};
 use selkie_expr::{EvalContext, Expr, ExprKind, VariableScope};
-use selkie_plan::explain::Known;
+use selkie_plan::explain::{Known, QueryTexts};
 use selkie_plan::physical::Plan;
 use selkie_plan::safety::Uses;
 use selkie_plan::{
@@ -269,6 +269,13 @@ impl Scope<'_> {
         self.with_context(running.text, Parameters::none(), |context| {
             let shown = (now, running.names);
             selkie_plan::explain::query_text(query, known, context, shown)
+        })
+    }
+
+    /// The texts of a query for the trace of the optimizer.
+    pub(crate) fn query_texts(self, query: &ast::Query, running: Running<'_>) -> QueryTexts {
+        self.with_context(running.text, Parameters::none(), |context| {
+            selkie_plan::explain::query_texts(query, context, running.names)
         })
     }
 

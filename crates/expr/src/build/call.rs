@@ -66,6 +66,8 @@ pub fn collate(e: Expr, collation: CollationId, types: &TypeContext) -> SqlResul
     }
     crate::cast::to_charset(&mut e, collation);
     e.coercibility = Coercibility::Explicit;
+    // Compat: in strict sql modes, every string function is nullable.
+    e.nullable |= types.sql_mode.is_strict();
     Ok(e)
 }
 

@@ -220,9 +220,9 @@ impl Binder<'_> {
         let scope = self.scope();
         let inside = std::mem::replace(&mut scope.in_aggregate, true);
         let aliases = scope.use_aliases;
-        // In the select list itself, aliases are not visible.
         scope.use_aliases = match aliases {
-            None | Some(AliasUse::Inner) => None,
+            // In the select list itself, only subqueries see aliases.
+            None | Some(AliasUse::Inner) => aliases,
             Some(_) => Some(AliasUse::Last),
         };
         let bound = bind(self);
@@ -272,6 +272,7 @@ impl Binder<'_> {
         let mut read = ColumnSet::default();
         aggregate.inputs().for_each(|e| self.add_columns(e, &mut read));
         read.subtract(&aliased);
+        let named = (0..=current).rev().find(|at| self.owns_any(*at, &aliased));
         let deepest = (0..=current).rev().find(|at| self.owns_any(*at, &read));
         let allowed = |at: usize| self.scopes[at].allow_aggregates;
         let between = deepest.map_or(0, |at| at + 1)..current;
@@ -288,8 +289,12 @@ impl Binder<'_> {
                 .or_else(|| between.rev().find(|at| allowed(*at)))
                 .or_else(|| allowed(current).then_some(current)),
         };
-        // Compat: an aggregate inside another one must belong to an outer block.
-        block.filter(|at| !self.scopes[*at].in_aggregate).ok_or_else(invalid_group_function_use)
+        // A block cannot read entries of blocks inside it. Compat: an aggregate inside another one
+        // must belong to an outer block.
+        let reads_inner = |at: usize| named.is_some_and(|named| named > at);
+        block
+            .filter(|at| !reads_inner(*at) && !self.scopes[*at].in_aggregate)
+            .ok_or_else(invalid_group_function_use)
     }
 
     /// Adds the columns that an expression reads, including those its subqueries read.

@@ -9,7 +9,7 @@ use selkie_types::{Condition, SqlError, SqlMode, SqlResult};
 
 use super::Binder;
 use super::having::varies;
-use super::scope::{Clause, TableNames};
+use super::scope::{Clause, Scope, TableNames};
 use super::select::Item;
 
 /// An entry of the select list, as name lookup needs it.
@@ -149,7 +149,10 @@ impl Binder<'_> {
             return Err(SqlError::new(&ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION, &[]));
         }
         let grouped = scope.aggregates.contains(expr) || windowed && !own;
-        let is_part = !own || scope.in_aggregate || rule == AliasUse::Last;
+        // HAVING of a subquery in HAVING reads the groups that are there already.
+        let of_groups = |scope: &Scope| scope.clause == Clause::Having;
+        let is_computed = rule == AliasUse::Only && self.scopes.last().is_some_and(of_groups);
+        let is_part = !own && !is_computed || scope.in_aggregate || rule == AliasUse::Last;
         match grouped && is_part {
             true => Err(illegal_reference(name, "reference to group function")),
             false => Ok(()),

@@ -13,7 +13,7 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{CollationId, SqlError, SqlResult, SqlType};
 
-use super::Binder;
+use super::{Binder, Clause};
 use crate::logical::{ColumnId, Logical, RelationId, TextColumn};
 use crate::physical::Search;
 
@@ -36,6 +36,10 @@ impl Binder<'_> {
             let column = self.column(name)?;
             let id = column.as_column().ok_or_else(|| refused("MATCH"))?;
             let Some((relation, at, key)) = self.text_column(id) else {
+                if mode == MatchMode::Boolean && self.sorts_combined() {
+                    let rank = ExprKind::Literal(selkie_types::Value::Double(0.0));
+                    return Ok(Expr::new(rank, SqlType::double(), false));
+                }
                 return Err(SqlError::new(&ER_FT_MATCHING_KEY_NOT_FOUND, &[]));
             };
             let one = *found.get_or_insert((relation, key));
@@ -71,6 +75,15 @@ impl Binder<'_> {
         let key = self.columns.expr(key);
         let found = Match { search: SearchId(id as u32), key, text: text.into() };
         Ok(Expr::new(ExprKind::Match(Box::new(found)), SqlType::double(), true))
+    }
+
+    /// Whether a key of combined queries is bound.
+    ///
+    /// Compat: all their rows have rank 0 there.
+    fn sorts_combined(&mut self) -> bool {
+        let scope = self.scope();
+        let nameless = scope.sources.first().is_some_and(|source| source.name.is_empty());
+        scope.clause == Clause::Order && nameless
     }
 
     /// The table instance and position of a column, and the column with the keys of its rows.

@@ -9,6 +9,7 @@ use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::*;
 use selkie_types::{CollationId, JsonRole, SqlError, SqlResult, SqlType, TypeKind, stack};
 
+use super::recursion_rules::is_window_function;
 use super::row_number::RowNumbers;
 use super::scope::{Clause, Source, SourceColumns};
 use super::select::{Tail, limited, position_of, sorted};
@@ -79,6 +80,7 @@ impl Binder<'_> {
                 let in_order = tail.in_order && tail.order_by.is_empty();
                 let query = self.combined(first, rest, Tail { in_order, ..Tail::default() })?;
                 self.refuse_tables(tail, true)?;
+                self.refuse_aggregates(tail)?;
                 self.tail(query, tail)
             }
         }
@@ -153,6 +155,17 @@ impl Binder<'_> {
         Ok(())
     }
 
+    /// Keys after set operations have no groups to read.
+    fn refuse_aggregates(&self, tail: Tail<'_>) -> SqlResult<()> {
+        let is_grouped = |e: &ast::Expr| self.is_aggregate(e) || is_window_function(e);
+        let grouped =
+            |key: &ast::OrderItem| key.expr.find(&mut |e| is_grouped(e).then_some(())).is_some();
+        match tail.order_by.iter().position(grouped) {
+            Some(at) => Err(SqlError::new(&ER_AGGREGATE_ORDER_FOR_UNION, &[&(at + 1)])),
+            None => Ok(()),
+        }
+    }
+
     pub(super) fn values(&mut self, rows: &[Vec<ast::Expr>]) -> SqlResult<Query> {
         self.values_in(rows, Clause::default())
     }
@@ -210,10 +223,10 @@ impl Binder<'_> {
     ) -> SqlResult<Query> {
         // Compat: a locking clause after the last SELECT applies to that one only.
         let locking = self.reading.locking.take();
-        let mut queries = vec![self.body(first, tail)?];
+        let mut queries = vec![self.part(first, tail)?];
         for (at, operand) in rest.iter().enumerate() {
             self.reading.locking = locking.filter(|_| at + 1 == rest.len());
-            let query = self.body(&operand.body, tail)?;
+            let query = self.part(&operand.body, tail)?;
             check_width(&queries[0], &query)?;
             queries.push(query);
         }
@@ -241,6 +254,15 @@ impl Binder<'_> {
             rest = &rest[taken..];
         }
         left.pop().ok_or_else(|| SqlError::internal("a set operation without queries"))
+    }
+
+    /// One of the combined queries. Compat: without LIMIT its ORDER BY is only checked.
+    fn part(&mut self, body: &ast::QueryBody, tail: Tail<'_>) -> SqlResult<Query> {
+        let mut query = self.body(body, tail)?;
+        if is_only_sorted(body) {
+            query.plan = unsorted(query.plan);
+        }
+        Ok(query)
     }
 
     /// Common types of the columns of combined queries.
@@ -420,6 +442,30 @@ fn lock_of(locking: ast::Locking) -> (LockMode, LockWait) {
         }
     };
     (mode, wait)
+}
+
+/// Whether a query in parentheses ends with ORDER BY.
+fn is_only_sorted(body: &ast::QueryBody) -> bool {
+    stack::ensure();
+    match body {
+        ast::QueryBody::Nested(query) => match query.order_by.is_empty() && query.limit.is_none() {
+            true => is_only_sorted(&query.body),
+            false => query.limit.is_none(),
+        },
+        _ => false,
+    }
+}
+
+/// A plan whose rows come in any order.
+fn unsorted(plan: Logical) -> Logical {
+    stack::ensure();
+    match plan {
+        Logical::Sort { input, .. } => unsorted(*input),
+        Logical::Project { input, columns } => {
+            Logical::Project { input: Box::new(unsorted(*input)), columns }
+        }
+        plan => plan,
+    }
 }
 
 /// Whether parentheses contain a single SELECT only, so that they have no effect.

@@ -135,7 +135,7 @@ fn on_inner_side(table: &ast::TableRef, names: &[&str]) -> bool {
 }
 
 /// Whether an expression is a call of a built-in aggregate without OVER.
-fn is_built_in_aggregate(e: &ast::Expr) -> bool {
+pub(crate) fn is_built_in_aggregate(e: &ast::Expr) -> bool {
     match &e.kind {
         ast::ExprKind::GroupConcat(_) => true,
         ast::ExprKind::Call(call) => {
@@ -147,7 +147,7 @@ fn is_built_in_aggregate(e: &ast::Expr) -> bool {
     }
 }
 
-fn is_window_function(e: &ast::Expr) -> bool {
+pub(super) fn is_window_function(e: &ast::Expr) -> bool {
     matches!(&e.kind, ast::ExprKind::Call(call) if call.over.is_some())
 }
 

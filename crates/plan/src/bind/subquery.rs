@@ -117,7 +117,9 @@ impl Binder<'_> {
         if all && op == CompareOp::Ne {
             return self.in_subquery(left, true, query);
         }
-        if query.limit.is_some() {
+        // ROWS EXAMINED limits the work, not the rows.
+        if query.limit.as_ref().is_some_and(|limit| limit.count.is_some() || limit.offset.is_some())
+        {
             return Err(SqlError::not_supported("LIMIT & IN/ALL/ANY/SOME subquery"));
         }
         let around = self.operand_in.replace(self.scopes.len());
@@ -148,6 +150,14 @@ impl Binder<'_> {
         };
         if values.len() != query.columns.len() {
             return Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&values.len()]));
+        }
+        // A subquery has no rows inside its rows.
+        let inner_row = values.iter().find_map(|value| match &value.kind {
+            ExprKind::Row(parts) => Some(parts.len()),
+            _ => None,
+        });
+        if let Some(width) = inner_row {
+            return Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&width]));
         }
         let mut operands = Vec::with_capacity(values.len());
         let mut placeholders = Vec::with_capacity(values.len());

@@ -1,15 +1,17 @@
 //! Grouping by a hash table or by sorted groups (ROLLUP), and MIN and MAX read from the ends of an
 //! index.
 
-use selkie_expr::aggregate::AggregateKind;
+use selkie_expr::aggregate::{Aggregate as AggregateCall, AggregateKind};
 use selkie_expr::{Expr, ExprKind};
-use selkie_types::stack;
+use selkie_types::{TypeKind, stack};
 
 use super::group_ends::Wanted;
 use super::{Builder, Built, Goal, Order};
 use crate::cost;
-use crate::logical::{AggregateNode, ColumnId, ColumnSet, Logical, SortItem};
-use crate::physical::{Aggregate, AggregateStrategy, ColumnType, Limit, Operator, PlanNode, Sort};
+use crate::logical::{AggregateNode, ColumnId, ColumnSet, Logical, RelationId, SortItem};
+use crate::physical::{
+    Aggregate, AggregateStrategy, ColumnType, JoinKind, Limit, Operator, PlanNode, Sort,
+};
 
 /// Maximum number of index ends that are combined: each is a table of a join.
 const MOST_ENDS: usize = 61;
@@ -21,6 +23,7 @@ impl Builder<'_> {
         }
         let mut node = node.clone();
         node.aggregates.retain(|(id, _)| required.contains(*id));
+        self.drop_distinct(&mut node);
         let mut below = ColumnSet::default();
         node.groups.iter().for_each(|(_, e)| below.add_expr(e));
         for (_, call) in &node.aggregates {
@@ -48,6 +51,26 @@ impl Builder<'_> {
             built.order = Order::sorted_by(&self.made_order(&node));
         }
         built
+    }
+
+    /// Removes DISTINCT from aggregates of values that differ in all rows of a group, because the
+    /// values and the keys of the group contain a unique key of the only table.
+    fn drop_distinct(&self, node: &mut AggregateNode) {
+        use AggregateKind::{Avg, Count, Sum};
+        let is_wanted =
+            |call: &AggregateCall| call.distinct && matches!(call.kind, Avg | Count | Sum);
+        if !node.aggregates.iter().any(|(_, call)| is_wanted(call)) {
+            return;
+        }
+        let Some(relation) = only_table(&node.input) else { return };
+        // ROLLUP also combines groups.
+        let keys = node.groups.iter().filter(|_| !node.rollup);
+        let keys: ColumnSet = keys.filter_map(|(_, key)| key.as_column()).collect();
+        for (_, call) in node.aggregates.iter_mut().filter(|(_, call)| is_wanted(call)) {
+            let values = call.args.iter().filter_map(exact_column);
+            let own: ColumnSet = keys.iter().chain(values).collect();
+            call.distinct = !self.are_told_apart(relation, &own);
+        }
     }
 
     /// A read of only the ends of groups, if that is enough and costs less than reading all `rows`.
@@ -158,9 +181,7 @@ impl Builder<'_> {
         }
         let mut plans = parts.into_iter().map(|part| Logical::Aggregate(Box::new(part)));
         let first = plans.next()?;
-        let all = plans.fold(first, |left, right| {
-            left.join(crate::physical::JoinKind::Inner, right, Vec::new())
-        });
+        let all = plans.fold(first, |left, right| left.join(JoinKind::Inner, right, Vec::new()));
         let columns = node.aggregates.iter().map(|(id, _)| *id).collect();
         Some(self.build(&all, &columns, Goal::default()))
     }
@@ -206,6 +227,45 @@ impl Builder<'_> {
         let mut node = node.clone();
         node.aggregates = vec![(*id, call.clone())];
         Some(self.grouped(input, &node, AggregateStrategy::Hash, &ColumnSet::default()))
+    }
+}
+
+/// The table of which a plan has each row at most once.
+fn only_table(plan: &Logical) -> Option<RelationId> {
+    stack::ensure();
+    match plan {
+        Logical::Scan(relation) => Some(*relation),
+        Logical::Filter { input, .. } => only_table(input),
+        Logical::Join(join) if join.kind == JoinKind::Inner => {
+            match (is_one_row(&join.left), is_one_row(&join.right)) {
+                (true, _) => only_table(&join.right),
+                (_, true) => only_table(&join.left),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+fn is_one_row(plan: &Logical) -> bool {
+    stack::ensure();
+    match plan {
+        Logical::OneRow => true,
+        Logical::Filter { input, .. } | Logical::Project { input, .. } => is_one_row(input),
+        _ => false,
+    }
+}
+
+/// The column that a value is, or whose integers it holds in another type.
+fn exact_column(value: &Expr) -> Option<ColumnId> {
+    match &value.kind {
+        ExprKind::Call(call)
+            if call.function.is_implicit() && value.ty.kind == TypeKind::Decimal =>
+        {
+            let [operand] = &call.args[..] else { return None };
+            operand.as_column().filter(|_| operand.ty.is_integer())
+        }
+        _ => value.as_column(),
     }
 }
 

@@ -8,7 +8,8 @@ use super::group_ends::{Wanted, table_of};
 use super::{Builder, Built, Goal, Order};
 use crate::cost;
 use crate::logical::{
-    ColumnId, ColumnSet, JsonTableNode, Logical, RecursiveNode, SetNode, SortItem, WindowNode,
+    ColumnId, ColumnSet, JsonTableNode, Logical, RecursiveNode, RelationId, SetNode, SortItem,
+    WindowNode,
 };
 use crate::physical::{
     ColumnType, JsonTableJoin, Operator, PlanNode, RecursivePart, RecursiveUnion, SetOperation,
@@ -162,11 +163,17 @@ impl Builder<'_> {
         let Logical::Project { input, columns: made } = input else { return false };
         let own = made.iter().filter(|(id, _)| columns.contains(id));
         let own: ColumnSet = own.filter_map(|(_, e)| e.as_column()).collect();
-        let Some((relation, _)) = table_of(input) else { return false };
+        table_of(input).is_some_and(|(relation, _)| self.are_told_apart(relation, &own))
+    }
+
+    /// Whether no two rows of a table are equal in `columns`: a unique key without NULLs is among
+    /// them.
+    pub(super) fn are_told_apart(&self, relation: RelationId, columns: &ColumnSet) -> bool {
         let info = self.relation(relation);
         info.table.def.indexes.iter().enumerate().any(|(at, index)| {
-            let is_there =
-                |part: &IndexPart| part.prefix.is_none() && own.contains(info.first + part.column);
+            let is_there = |part: &IndexPart| {
+                part.prefix.is_none() && columns.contains(info.first + part.column)
+            };
             info.table.def.is_identified_by(index)
                 && !index.without_overlaps
                 && index.parts.iter().all(is_there)

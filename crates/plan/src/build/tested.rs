@@ -4,7 +4,7 @@
 //! Must not influence a plan.
 
 use selkie_engine::IndexKind;
-use selkie_expr::Expr;
+use selkie_expr::{Expr, ExprKind};
 
 use super::access::Path;
 use super::bounds::Bounds;
@@ -107,9 +107,10 @@ fn keeps_comparison(info: &RelationInfo, index: usize, keys: &[Expr], null_safe:
 /// the same type or a constant that is not a string.
 fn keeps_part(info: &RelationInfo, column: usize, value: &Expr) -> bool {
     let ty = &info.table.columns[column].ty;
-    match (value.as_column(), value.as_literal()) {
-        (Some(_), _) => value.ty != ty.of_operand(),
-        (_, Some(_)) => ty.is_string(),
+    match value.kind {
+        // A column of this block, or one of an outer block.
+        ExprKind::Column(_) | ExprKind::Parameter(_) => value.ty != ty.of_operand(),
+        ExprKind::Literal(_) => ty.is_string(),
         _ => true,
     }
 }

@@ -36,7 +36,11 @@ pub(super) fn walked(plan: &Plan, facts: &Facts<'_>) -> (Vec<ExplainRow>, Vec<Bl
         && !has_block(&plan.root);
     walk.block(&plan.root, if alone { "SIMPLE" } else { "PRIMARY" });
     for subplan in plan.subplans.iter().filter(|subplan| is_used(&subplan.root)) {
-        let ty = if subplan.slots.is_empty() { "SUBQUERY" } else { "DEPENDENT SUBQUERY" };
+        let ty = match (subplan.slots.is_empty(), subplan.volatile) {
+            (false, _) => "DEPENDENT SUBQUERY",
+            (true, true) => "UNCACHEABLE SUBQUERY",
+            (true, false) => "SUBQUERY",
+        };
         walk.block(&subplan.root, ty);
     }
     for (at, common) in plan.common_tables.iter().enumerate() {

@@ -12,7 +12,7 @@ use super::names::{Names, names, show, show_all, table_column};
 use super::work::{JoinRun, Run, SortShown, Work};
 use crate::physical::{
     Access, AggregateStrategy, IndexJoin, IndexRange, JoinKind, Limit, Operator, PartsRead, Plan,
-    PlanNode, RowNumbers, SortKey, TableScan,
+    PlanNode, RowNumbers, SortKey, SubPlan, TableScan,
 };
 use selkie_expr::{Expr, ExprKind};
 use selkie_types::{Value, stack};
@@ -400,6 +400,7 @@ impl Walk<'_> {
         row.access = Some("ALL");
         let most = self.above.most.take();
         let mut extra: Vec<&str> = describe_index(&mut row, scan, most).into_iter().collect();
+        self.name_outer(&mut row, scan);
         if let Access::Text(search) = &scan.access {
             self.describe_search(&mut row, *search);
         }
@@ -463,6 +464,36 @@ impl Walk<'_> {
             |e: &Expr| matches!(e.kind, ExprKind::Parameter(slot) if slot >= self.plan.parameters);
         let mut keys = range.ranges.iter().flat_map(|range| &range.equal);
         keys.any(|key| key.any(&mut |e| of_outer(e)))
+    }
+
+    /// Names the values of a key that depends on the rows of an outer block.
+    fn name_outer(&self, row: &mut ExplainRow, scan: &TableScan) {
+        if row.reference.is_none() || !self.follows_outer(scan) {
+            return;
+        }
+        let Access::Index(range) = &scan.access else { return };
+        let keys = range.ranges.iter().take(1).flat_map(|range| &range.equal);
+        row.reference = Some(keys.map(|key| self.outer_value(key)).collect::<Vec<_>>().join(","));
+    }
+
+    /// A value in the `ref` column that no table of its own block gives.
+    fn outer_value(&self, key: &Expr) -> String {
+        let of_outer = |slot: usize| slot >= self.plan.parameters;
+        match key.kind {
+            ExprKind::Parameter(slot) if of_outer(slot) => {
+                let filled = |sub: &SubPlan| {
+                    let at = sub.slots.iter().position(|own| *own == slot)?;
+                    let outer = sub.filled_by.get(at)?.as_ref()?;
+                    let column = table_column(&outer.alias, &outer.table, outer.column);
+                    Some(format!("{}.{column}", outer.table.schema()))
+                };
+                self.plan.subplans.iter().find_map(filled).unwrap_or_else(|| "func".into())
+            }
+            _ if key.any(&mut |e| matches!(e.kind, ExprKind::Parameter(at) if of_outer(at))) => {
+                "func".into()
+            }
+            _ => "const".into(),
+        }
     }
 
     /// Conditions on the rows of a scan.

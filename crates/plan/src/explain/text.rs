@@ -64,7 +64,8 @@ pub fn query_text(
     shown.finish(&mut query.body);
     let charset = context.types.collation_connection.charset();
     let sql_mode = context.types.sql_mode;
-    let options = UnparseOptions { charset: charset.name(), sql_mode, parameters };
+    let names = selkie_sql::Names::Quoted;
+    let options = UnparseOptions { charset: charset.name(), sql_mode, parameters, names };
     (unparse_numbered(&query, &options), conditions)
 }
 

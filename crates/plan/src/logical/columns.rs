@@ -10,6 +10,7 @@ use selkie_meter::tick;
 use selkie_types::SqlType;
 
 use super::{ColumnId, ColumnSet};
+use crate::physical::OuterColumn;
 
 /// Number of a table instance (an occurrence of a table in FROM).
 pub(crate) type RelationId = usize;
@@ -234,6 +235,15 @@ impl Columns {
         let info = self.get(id);
         let found = info.origin.or(info.announced);
         found.map(|(relation, at)| (&self.relations[relation], at))
+    }
+
+    /// A slot that a column fills, and the table's column that it is.
+    pub(crate) fn filled(&self, (slot, id): &(usize, ColumnId)) -> (usize, Option<OuterColumn>) {
+        let outer = self.table_column(*id).map(|(relation, column)| {
+            let (table, alias) = (relation.table.clone(), relation.alias.clone());
+            OuterColumn { table, alias, column }
+        });
+        (*slot, outer)
     }
 
     /// The table instance and position of `id`, if it is a column of a table.

@@ -17,6 +17,10 @@ const DEFAULT: Limits = (256, 8192);
 /// Checks the procedure of a query before the query is bound.
 pub(super) fn check(query: &ast::Query, context: &PlanContext<'_>) -> SqlResult<Option<Limits>> {
     let Some(procedure) = &query.procedure else { return Ok(None) };
+    // Compat: this is the first error, even before that of an unknown procedure.
+    if procedure.args.iter().any(ast::Expr::has_subquery) {
+        return Err(SqlError::new(&ER_SUBQUERIES_NOT_SUPPORTED, &[&"PROCEDURE"]));
+    }
     let ast::QueryBody::Select(select) = select_of(&query.body) else {
         return Err(SqlError::new(&ER_CANT_USE_OPTION_HERE, &[&"PROCEDURE"]));
     };

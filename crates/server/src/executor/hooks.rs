@@ -90,6 +90,10 @@ impl Shared {
 }
 
 impl SessionHooks for Shared {
+    fn traced(&self, text: &[u8], trace: String) {
+        crate::optimizer_trace::keep(self, text, trace);
+    }
+
     fn check_access(&self, session: &Session, access: &Access<'_>) -> SqlResult<()> {
         self.ask(session.frame.acting_as.as_deref(), |control| check_access(control, access))
     }

@@ -222,6 +222,7 @@ impl Values<'_> {
             max_error_count: self.number(ids.max_error_count) as usize,
             sql_notes: self.flag(ids.sql_notes),
             note_explain: self.number(ids.note_verbosity) & 4 != 0,
+            traces: self.number(ids.optimizer_trace) & 1 != 0,
         }
     }
 

@@ -13,6 +13,7 @@ use selkie_types::{Charset, CollationId};
 use super::habits::Habits;
 use crate::accounts::{AccessControl, AccountName};
 use crate::net::Negotiated;
+use crate::optimizer_trace::OptimizerTrace;
 use crate::profiles::Profiles;
 use crate::server::Server;
 use crate::sessions::SessionHandle;
@@ -31,6 +32,8 @@ pub struct Shared {
     pub access: Mutex<AccessControl>,
     /// Profiles of its last statements.
     pub(crate) profiles: Mutex<Profiles>,
+    /// The trace of the last statement that was traced.
+    pub(crate) optimizer_trace: Mutex<Option<OptimizerTrace>>,
     /// Privileges of definers that were asked for, with the version of the accounts they are from.
     pub(crate) definers: Mutex<Vec<(Box<str>, u64, AccessControl)>>,
     /// Changes of session state to tell the client.
@@ -67,6 +70,7 @@ impl Shared {
             vars,
             access: Mutex::new(access),
             profiles: Mutex::default(),
+            optimizer_trace: Mutex::default(),
             definers: Mutex::default(),
             changes: Mutex::default(),
             changed: Mutex::default(),

@@ -45,7 +45,7 @@ ids! {
     max_prepared_stmt_count max_recursive_iterations max_relay_log_size max_session_mem_used
     max_sort_length max_statement_time max_user_connections min_examined_row_limit
     net_buffer_length net_read_timeout net_write_timeout note_verbosity old_mode open_files_limit
-    optimizer_switch pid_file plugin_dir port profiling profiling_history_size proxy_user
+    optimizer_switch optimizer_trace optimizer_trace_max_mem_size pid_file plugin_dir port profiling profiling_history_size proxy_user
     pseudo_slave_mode pseudo_thread_id query_cache_limit query_cache_size query_cache_type query_cache_wlock_invalidate rand_seed1 rand_seed2
     optimizer_use_condition_selectivity
     read_only relay_log_info_file relay_log_purge relay_log_space_limit

@@ -126,8 +126,11 @@ impl Writer<'_> {
     }
 
     pub(super) fn column(&mut self, column: &ColumnRef) {
-        for part in [&column.schema, &column.table].into_iter().flatten() {
-            self.ident(part);
+        if let Some(schema) = &column.schema {
+            self.schema(schema);
+        }
+        if let Some(table) = &column.table {
+            self.ident(table);
             self.str(".");
         }
         self.ident(&column.name);

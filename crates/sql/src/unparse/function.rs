@@ -156,7 +156,7 @@ impl Writer<'_> {
         self.exprs(&call.args);
         let within_group = call.over.is_some() && !call.order_by.is_empty();
         if !within_group {
-            self.order_by(&call.order_by);
+            self.order_of_values(&call.order_by);
         }
         self.limit(call.limit.as_deref());
         self.str(")");

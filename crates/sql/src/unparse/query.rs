@@ -170,6 +170,17 @@ impl Writer<'_> {
         }
     }
 
+    /// The order inside an aggregate. Compat: MariaDB prints each direction there.
+    pub(super) fn order_of_values(&mut self, items: &[OrderItem]) {
+        if !items.is_empty() {
+            self.str(" order by ");
+            self.list(items, |w, item| {
+                w.expr(&item.expr);
+                w.str(if item.descending { " DESC" } else { " ASC" });
+            });
+        }
+    }
+
     fn order_items(&mut self, items: &[OrderItem]) {
         self.list(items, |w, item| {
             w.expr(&item.expr);

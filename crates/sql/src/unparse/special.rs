@@ -304,7 +304,7 @@ impl Writer<'_> {
     fn group_concat(&mut self, call: &GroupConcat) {
         self.str(if call.distinct { "group_concat(distinct " } else { "group_concat(" });
         self.exprs(&call.args);
-        self.order_by(&call.order_by);
+        self.order_of_values(&call.order_by);
         self.str(" separator ");
         match &call.separator {
             Some(separator) => self.string(separator),

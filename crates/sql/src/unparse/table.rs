@@ -16,8 +16,7 @@ impl Writer<'_> {
             return self.str("dual");
         }
         if let Some(schema) = &name.schema {
-            self.ident(schema);
-            self.str(".");
+            self.schema(schema);
         }
         self.ident(&name.name);
     }

@@ -332,6 +332,9 @@ pub trait SessionHooks: Send + Sync {
     /// dropped.
     fn dropped(&self, _session: &Session, _schema: &str, _table: &str) {}
 
+    /// Called with the text of a statement and the trace of its optimizer, if the session wants it.
+    fn traced(&self, _text: &[u8], _trace: String) {}
+
     /// The number that `gtid_seq_no` had for one group is used up.
     fn seq_no_used(&self) {}
 

@@ -167,6 +167,8 @@ pub struct Notes {
     pub sql_notes: bool,
     /// Whether `note_verbosity` contains `explain`: EXPLAIN then gives notes about unusable keys.
     pub note_explain: bool,
+    /// `optimizer_trace` has `enabled`.
+    pub traces: bool,
 }
 
 /// Character sets of incoming strings.
@@ -286,7 +288,7 @@ impl Default for Queries {
 
 impl Default for Notes {
     fn default() -> Self {
-        Self { max_error_count: 64, sql_notes: true, note_explain: true }
+        Self { max_error_count: 64, sql_notes: true, note_explain: true, traces: false }
     }
 }
 

@@ -1,0 +1,35 @@
+-- DO succeeds where its values cannot be computed: the error is told with the warnings.
+CREATE TABLE t (c INT, d VARCHAR(10));
+INSERT INTO t VALUES (1, 'x'), (2, 'y');
+DO (SELECT c FROM t);
+SHOW WARNINGS;
+DO 1 + (SELECT c FROM t);
+DO 9223372036854775807 + 1;
+DO EXP(1000);
+DO 1/0, (SELECT c FROM t);
+DO LAST_INSERT_ID(3), (SELECT c FROM t);
+SELECT LAST_INSERT_ID();
+-- Errors that are found before are errors.
+DO nosuch;
+DO (SELECT 1, 2);
+DO (SELECT nosuch FROM t);
+PREPARE s FROM 'DO (SELECT c FROM t)';
+EXECUTE s;
+-- Handlers do not see it, and changes of a function are undone.
+CREATE PROCEDURE p() BEGIN DECLARE EXIT HANDLER FOR SQLEXCEPTION SELECT 'handled'; DO (SELECT c FROM t); SELECT 'after'; END;
+CALL p();
+CREATE FUNCTION f() RETURNS INT BEGIN DO (SELECT c FROM t); RETURN 5; END;
+SELECT f();
+CREATE FUNCTION g() RETURNS INT BEGIN INSERT INTO t VALUES (77, 'g'); SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'boo'; RETURN 5; END;
+DO g();
+SELECT * FROM t;
+BEGIN;
+INSERT INTO t VALUES (9, 'z');
+DO (SELECT c FROM t);
+SELECT COUNT(*) FROM t;
+ROLLBACK;
+SELECT COUNT(*) FROM t;
+DROP PROCEDURE p;
+DROP FUNCTION f;
+DROP FUNCTION g;
+DROP TABLE t;

@@ -1,0 +1,18 @@
+-- EXPLAIN names the columns of outer tables with which an index is searched, and marks subqueries
+-- that run for every row.
+CREATE TABLE t1 (a INT, b INT);
+INSERT INTO t1 VALUES (1, 1), (2, 3), (3, 2);
+CREATE TABLE t5 (c INT, k INT, v CHAR(10), KEY (c), KEY (k, c));
+INSERT INTO t5 SELECT seq, seq, seq FROM seq_1_to_1000;
+ANALYZE TABLE t5;
+EXPLAIN SELECT a, (SELECT MAX(v) FROM t5 WHERE t5.k = t1.a) FROM t1;
+EXPLAIN SELECT a, (SELECT MAX(v) FROM t5 WHERE t5.k = t1.a AND t5.c = t1.b) FROM t1;
+EXPLAIN SELECT a, (SELECT MAX(v) FROM t5 WHERE t5.k = x.a AND t5.c = 3) FROM t1 AS x;
+EXPLAIN SELECT a, (SELECT MAX(v) FROM t5 WHERE t5.k = t1.a + 1) FROM t1;
+EXPLAIN SELECT a, (SELECT RAND() FROM t1 LIMIT 1) FROM t1;
+EXPLAIN SELECT a, (SELECT @a := 1 FROM t1 LIMIT 1) FROM t1;
+EXPLAIN SELECT a, (SELECT SLEEP(0) FROM t1 LIMIT 1) FROM t1;
+EXPLAIN SELECT a, (SELECT NOW() FROM t1 LIMIT 1) FROM t1;
+EXPLAIN SELECT a FROM t1 WHERE a = (SELECT c FROM t5 WHERE v = RAND());
+EXPLAIN SELECT a, (SELECT v FROM t5 WHERE v = a AND RAND() < 2 LIMIT 1) FROM t1;
+DROP TABLE t1, t5;

@@ -1,0 +1,39 @@
+-- Rows inside rows, LIMIT ROWS EXAMINED, names of the select list and types in subqueries.
+CREATE TABLE t1 (a INT, b INT);
+INSERT INTO t1 VALUES (1, 1), (2, 3), (3, 2);
+CREATE TABLE t2 (c INT, d VARCHAR(10));
+INSERT INTO t2 VALUES (1, 'x'), (2, 'y');
+SELECT ROW(1, (2, 2)) IN (SELECT * FROM t1);
+SELECT ROW(1, (2, 2, 2)) IN (SELECT * FROM t1);
+SELECT ROW((1, 1), (2, 2)) NOT IN (SELECT * FROM t1);
+SELECT ROW(1, (2, 2)) = ANY (SELECT * FROM t1);
+SELECT ROW(1, 1, (2, 2)) IN (SELECT 1, 1, 1);
+-- ROWS EXAMINED limits no rows.
+SELECT a FROM t1 WHERE a IN (SELECT c FROM t2 LIMIT ROWS EXAMINED 1000);
+SELECT a FROM t1 WHERE a > ALL (SELECT c FROM t2 LIMIT ROWS EXAMINED 1000);
+SELECT a FROM t1 WHERE a IN (SELECT c FROM t2 LIMIT 1);
+SELECT a FROM t1 WHERE a IN (SELECT c FROM t2 LIMIT 1 ROWS EXAMINED 10);
+SELECT 1 FROM t1 PROCEDURE ANALYSE((SELECT 1));
+SELECT 1 FROM (SELECT 1) a PROCEDURE ANALYSE(1, (SELECT 1));
+SELECT 1 FROM t1 PROCEDURE nosuch((SELECT 1));
+-- HAVING of a subquery in HAVING reads aggregates of the select list by name.
+SELECT a, SUM(b) AS s FROM t1 GROUP BY a HAVING a IN (SELECT c FROM t2 GROUP BY c HAVING c + s > 2);
+SELECT a, SUM(b) AS s FROM t1 GROUP BY a HAVING EXISTS (SELECT c FROM t2 HAVING c = s);
+SELECT a, SUM(b) AS s FROM t1 GROUP BY a HAVING a IN (SELECT c FROM t2 WHERE c + s > 2);
+SELECT a, SUM(b) AS s, (SELECT s) FROM t1 GROUP BY a;
+-- A subquery in an aggregate reads earlier entries of the select list by name.
+SELECT a AS x, SUM(IF((SELECT c FROM t2 WHERE c = x LIMIT 1) IS NULL, 0, b)) AS y FROM t1 GROUP BY x;
+SELECT a AS x, SUM((SELECT x)) FROM t1 GROUP BY x;
+SELECT a AS x, SUM((SELECT MAX(c) FROM t2 WHERE c <= x)) AS y FROM t1;
+SELECT SUM((SELECT x)) AS y, a AS x FROM t1 GROUP BY a;
+SELECT a AS x, SUM(x) FROM t1 GROUP BY a;
+SELECT ROW(1, 2) = EXISTS (SELECT 1);
+SELECT ROW(1, 2) = (1 IN (SELECT 1 UNION SELECT 2));
+SELECT ROW(1, 2) = (1 = 1);
+SELECT (a IS NULL) = ROW(1, 2) FROM t1;
+SELECT ROW(1, 2) = IF(a, 1 = 1, 1 = 2) FROM t1;
+SELECT ROW(1, 2) = a FROM t1;
+-- An aggregate of an outer block cannot read a name of a block inside it.
+SELECT a FROM t1 HAVING a >= (SELECT x.c AS n FROM t2 x ORDER BY (SELECT MIN(t1.a + n) FROM t2 y) LIMIT 1);
+SELECT a FROM t1 HAVING a >= (SELECT x.c AS n FROM t2 x ORDER BY (SELECT MIN(t1.a + y.c) FROM t2 y), c LIMIT 1);
+DROP TABLE t1, t2;
