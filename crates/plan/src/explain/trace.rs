@@ -145,7 +145,7 @@ fn aggregators(plan: &Plan, texts: Option<&QueryTexts>) -> Vec<Object> {
     let step = |(at, call): (usize, &AggregateCall)| {
         let text = match written.get(at) {
             Some(text) if written.len() == calls.len() => text.clone(),
-            _ => call.display_with(&|at| super::names::name(&below, at)),
+            _ => call.display_with(&|at| below.name(at)),
         };
         let mut step = Object::default();
         step.text("function", &text);
