@@ -21,8 +21,7 @@ use std::sync::Arc;
 use selkie_catalog::Namespace;
 use selkie_plan::physical::Plan;
 use selkie_sql::ast::{self, ShowWhat, Statement};
-use selkie_types::error::Severity;
-use selkie_types::error::catalogue::{ER_QUERY_INTERRUPTED, ER_UNKNOWN_STMT_HANDLER};
+use selkie_types::error::catalogue::ER_UNKNOWN_STMT_HANDLER;
 use selkie_types::{SqlError, SqlResult, SqlType, Value, stack};
 
 use self::names_tables::names_tables;
@@ -224,9 +223,6 @@ impl Execution<'_> {
     }
 
     fn planned(&mut self, statement: &Statement) -> SqlResult<Outcome> {
-        if let Statement::Do(_) = statement {
-            return self.compute(statement);
-        }
         let wish = self.wish_for_result(statement);
         if let Some(granted) = wish.as_ref().and_then(|wish| self.grant(wish)) {
             return granted;
@@ -261,31 +257,14 @@ impl Execution<'_> {
         Ok(plan)
     }
 
-    /// Computes the values of DO. Compat: if that fails, changes are undone, but the statement
-    /// succeeds, and the error is only told with the warnings.
-    fn compute(&mut self, statement: &Statement) -> SqlResult<Outcome> {
-        let plan = match guarded(|| self.plan_of(statement)) {
-            Ok(plan) => plan,
-            Err(error) => return query::end_statement(self.session, Err(error)),
-        };
-        let took_outs = self.session.programs.takes_outs.replace(true);
-        let result = guarded(|| self.with_sink(&mut NullSink).run_plan(&plan));
-        self.session.programs.takes_outs.set(took_outs);
-        match query::end_statement(self.session, result.map(|_| Outcome::ok())) {
-            Err(error)
-                if error.severity() == Severity::Statement
-                    && error.code() != ER_QUERY_INTERRUPTED.code =>
-            {
-                let max = self.session.frame.settings.notes.max_error_count;
-                self.session.diagnostics.push_error(&error, max);
-                Ok(Outcome::ok())
-            }
-            result => result,
-        }
-    }
-
     fn run_planned(&mut self, statement: &Statement, wish: Option<&Wish>) -> SqlResult<Outcome> {
         let plan = self.plan_of(statement)?;
+        if let Statement::Do(_) = statement {
+            let took_outs = self.session.programs.takes_outs.replace(true);
+            let result = guarded(|| self.with_sink(&mut NullSink).run_plan(&plan));
+            self.session.programs.takes_outs.set(took_outs);
+            return result.map(|_| Outcome::ok());
+        }
         match wish {
             Some(wish) => self.run_and_keep(&plan, wish),
             None => self.run_live(&plan),

@@ -49,10 +49,10 @@ use std::sync::Arc;
 
 use selkie_catalog::{Namespace, TableInfo, TableKind};
 use selkie_engine::{LockMode, LockWait, TableId};
-use selkie_expr::{Expr, TypeContext, VariableScope};
+use selkie_expr::{Expr, TypeContext};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
-use selkie_types::{CollationId, Condition, Privileges, SqlError, SqlResult, SqlType};
+use selkie_types::{CollationId, Condition, Privileges, SqlError, SqlResult};
 
 use access::{Guard, Wanted};
 pub use auto_is_null::AUTO_IS_NULL_VALUE;
@@ -148,10 +148,8 @@ pub(crate) struct Binder<'a> {
     assigning: Vec<Box<str>>,
     /// Collations of the user variables that the statement has assigned so far.
     pub(crate) assigned: Vec<(Box<str>, CollationId)>,
-    /// User variables that the statement reads, each name once, with their types.
-    pub(crate) user_variables: Vec<(Box<str>, Option<SqlType>)>,
-    /// System variables read, with their types.
-    pub(crate) system_variables: Vec<(VariableScope, Box<str>, SqlType)>,
+    /// Variables that the statement reads, each user variable once.
+    pub(crate) variables: crate::physical::Variables,
     /// Locks and versions of the rows that are read.
     pub(crate) reading: Reading,
     /// Whether the statement has IGNORE.
@@ -237,8 +235,7 @@ impl<'a> Binder<'a> {
             text: Vec::new(),
             assigning: Vec::new(),
             assigned: Vec::new(),
-            user_variables: Vec::new(),
-            system_variables: Vec::new(),
+            variables: Default::default(),
             reading: Reading { locks_all: settings.lock_reads, ..Reading::default() },
             ignore: false,
             gives_bounds: settings.variables.insert_history,

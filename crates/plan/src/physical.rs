@@ -72,12 +72,8 @@ pub struct Plan {
     /// Base tables and views the plan depends on, each once. A plan is stale when one of them has
     /// another version.
     pub tables: Vec<Arc<TableInfo>>,
-    /// User variables the statement reads, with the types they were bound as. A plan is stale when
-    /// one of them is read as another type.
-    pub user_variables: Vec<(Box<str>, Option<selkie_types::SqlType>)>,
-    /// System variables the statement reads, with the types they were bound as: a text is as long
-    /// as the value. A plan is stale when one of them has another type.
-    pub system_variables: Vec<(selkie_expr::VariableScope, Box<str>, selkie_types::SqlType)>,
+    /// Variables that the statement reads. A plan is stale when one of them has another type.
+    pub variables: Variables,
     /// Sequences from which the statement takes numbers.
     pub takes_numbers: Vec<Arc<TableInfo>>,
     /// Tables whose rows it locks in order to change them, in this statement or a later one.
@@ -105,6 +101,15 @@ impl Plan {
     pub fn calls_functions(&self) -> bool {
         self.uses.has(crate::safety::Uses::STORED_FUNCTION)
     }
+}
+
+/// Variables that a statement reads, with the types they were bound as.
+#[derive(Clone, Debug, Default)]
+pub struct Variables {
+    /// User variables; `None` if one is not set.
+    pub user: Vec<(Box<str>, Option<selkie_types::SqlType>)>,
+    /// System variables: a text is as long as the value.
+    pub system: Vec<(selkie_expr::VariableScope, Box<str>, selkie_types::SqlType)>,
 }
 
 /// Treatment of the result of a query.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use selkie_catalog::{Namespace, TableInfo};
 use selkie_engine::LockMode;
-use selkie_expr::{Expr, TypeContext, VariableScope};
+use selkie_expr::{Expr, TypeContext};
 use selkie_meter::interruptible;
 use selkie_sql::ast;
 use selkie_types::error::catalogue::{
@@ -416,10 +416,8 @@ pub(crate) struct Draft {
     pub parameters: usize,
     pub tables: Vec<Arc<TableInfo>>,
     pub takes_numbers: Vec<Arc<TableInfo>>,
-    /// User variables that the statement reads.
-    pub user_variables: Vec<(Box<str>, Option<selkie_types::SqlType>)>,
-    /// System variables that it reads.
-    pub system_variables: Vec<(VariableScope, Box<str>, selkie_types::SqlType)>,
+    /// Variables that the statement reads.
+    pub variables: crate::physical::Variables,
     /// User variables that it assigns.
     pub assigned_variables: Vec<Box<str>>,
     pub warnings: crate::bind::Warnings,
@@ -500,8 +498,7 @@ impl Draft {
             parameters,
             tables: binder.tables,
             takes_numbers: binder.takes_numbers,
-            user_variables: binder.user_variables,
-            system_variables: binder.system_variables,
+            variables: binder.variables,
             assigned_variables: binder.assigned.into_iter().map(|(name, _)| name).collect(),
             warnings: binder.warnings,
             sizes: Sizes {
@@ -789,8 +786,7 @@ impl Done {
             parameters: self.draft.parameters,
             tables: self.draft.tables,
             takes_numbers: self.draft.takes_numbers,
-            user_variables: self.draft.user_variables,
-            system_variables: self.draft.system_variables,
+            variables: self.draft.variables,
             result: Default::default(),
             rows_examined: self.draft.rows_examined,
             foreign: Default::default(),

@@ -279,7 +279,7 @@ impl<'e> Execution<'e> {
             begin_random(session);
         }
         let LogForm::Text(place, reasons) = form else { return Ok(None) };
-        let names = plan.user_variables.iter().map(|(name, _)| name.clone());
+        let names = plan.variables.user.iter().map(|(name, _)| name.clone());
         let mut statement = ByText::new(session, place, (plan.uses.things, reasons), names);
         if uses_temporary(session, plan) {
             statement = statement.with_temporary_tables();
@@ -392,7 +392,7 @@ pub(crate) fn creates_by_text(
         return false;
     }
     let values = [Uses::STORED_FUNCTION, Uses::RANDOM, Uses::LAST_INSERT_ID];
-    let has_values = !plan.user_variables.is_empty() || values.iter().any(|v| plan.uses.has(*v));
+    let has_values = !plan.variables.user.is_empty() || values.iter().any(|v| plan.uses.has(*v));
     let lacks_text = running.fill != Fill::Literals || running.bulk.is_some();
     let mut facts = facts(instance, session, plan, lacks_text);
     facts.changed.transactional = true;

@@ -303,7 +303,7 @@ fn is_lasting(plan: &Plan) -> bool {
     plan.result.into.is_none()
         && !once.iter().any(|uses| plan.uses.has(*uses))
         && !plan.calls_functions()
-        && plan.user_variables.is_empty()
+        && plan.variables.user.is_empty()
         && plan.takes_numbers.is_empty()
         // A search may read a table of stopwords.
         && plan.searches.is_empty()

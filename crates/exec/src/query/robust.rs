@@ -35,7 +35,7 @@ const MOST_ASSUMPTIONS: usize = 8;
 pub(crate) fn is_repeatable(plan: &Plan) -> bool {
     plan.warnings.conditions.is_empty()
         && plan.result.into.is_none()
-        && plan.user_variables.is_empty()
+        && plan.variables.user.is_empty()
         && plan.takes_numbers.is_empty()
         && plan.changes.triggers.is_empty()
         && !plan.calls_functions()
@@ -183,7 +183,7 @@ impl Comparison<'_> {
 
 fn is_plain(plan: &Plan) -> bool {
     plan.searches.is_empty()
-        && plan.user_variables.is_empty()
+        && plan.variables.user.is_empty()
         && plan.warnings.conditions.is_empty()
         && plan.takes_numbers.is_empty()
         && plan.changes.triggers.is_empty()

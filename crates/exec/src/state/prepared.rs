@@ -118,8 +118,8 @@ impl CachedPlan {
         self.types.len() == values.len()
             && values.iter().enumerate().all(is_fit)
             && self.key.holds(instance, session)
-            && self.plan.user_variables.iter().all(|(name, ty)| reads_same(session, name, ty))
-            && self.plan.system_variables.iter().all(|(scope, name, ty)| {
+            && self.plan.variables.user.iter().all(|(name, ty)| reads_same(session, name, ty))
+            && self.plan.variables.system.iter().all(|(scope, name, ty)| {
                 Environment::system_variable(session, *scope, name).is_ok_and(|now| now == *ty)
             })
     }

@@ -216,8 +216,8 @@ impl Binder<'_> {
     /// assigns. An unset one is a binary text, or has the collation of the value assigned so far.
     fn user_variable(&mut self, name: &str) -> Expr {
         let ty = self.names.environment.user_variable(name);
-        if !self.user_variables.iter().any(|(known, _)| **known == *name) {
-            self.user_variables.push((name.into(), ty.clone()));
+        if !self.variables.user.iter().any(|(known, _)| **known == *name) {
+            self.variables.user.push((name.into(), ty.clone()));
         }
         let ty = match ty.filter(|ty| ty.kind != TypeKind::Null) {
             Some(ty) if ty.is_integer() && ty.unsigned => SqlType::bigint_unsigned(),
@@ -295,7 +295,7 @@ impl Binder<'_> {
         };
         let ty = self.names.environment.system_variable(scope, &name)?;
         self.uses.add(Uses::of_variable(&name, scope == VariableScope::Global));
-        self.system_variables.push((scope, name.as_str().into(), ty.clone()));
+        self.variables.system.push((scope, name.as_str().into(), ty.clone()));
         Ok(Expr::system_variable(scope, &name, ty))
     }
 

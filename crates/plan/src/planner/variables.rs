@@ -12,7 +12,7 @@ use crate::logical::Logical;
 impl Draft {
     /// Marks the variables that `plan` and its subqueries read and that nothing assigns.
     pub(super) fn mark_variables(&mut self, plan: &mut Logical) {
-        if self.user_variables.is_empty() {
+        if self.variables.user.is_empty() {
             return;
         }
         let mut calls = false;
