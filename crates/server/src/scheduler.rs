@@ -59,11 +59,11 @@ fn pooled<B: SessionFactory>(server: &Arc<Server>, backend: &Arc<B>) -> io::Resu
     let pool = ThreadPool::new(limits(server), Box::new(current))?;
     server.set_pool(pool);
     let (server, backend) = (Arc::clone(server), Arc::clone(backend));
-    Ok(Arc::new(move |transport, peer, near| {
+    Ok(Arc::new(move |transport, peer| {
         let accepted = PooledSession::accept(&server, &backend, transport, &peer);
         let Some((id, client)) = accepted else { return };
         let Some(pool) = server.pool() else { return };
-        if let Err(e) = pool.add(id, Box::new(client), connect_timeout(&server), near) {
+        if let Err(e) = pool.add(id, Box::new(client), connect_timeout(&server)) {
             failed(&server, &e);
         }
     }))
@@ -75,7 +75,7 @@ fn thread_for_each<B: SessionFactory>(
     door: Door,
 ) -> Accepted {
     let (server, backend) = (Arc::clone(server), Arc::clone(backend));
-    Arc::new(move |transport: Box<dyn Transport>, peer: Peer, _| {
+    Arc::new(move |transport: Box<dyn Transport>, peer: Peer| {
         let (shared, backend) = (Arc::clone(&server), Arc::clone(&backend));
         let thread =
             std::thread::Builder::new().name("connection".to_owned()).stack_size(stack::SIZE);
@@ -88,7 +88,7 @@ fn thread_for_each<B: SessionFactory>(
 
 fn one_after_another<B: SessionFactory>(server: &Arc<Server>, backend: &Arc<B>) -> Accepted {
     let (server, backend) = (Arc::clone(server), Arc::clone(backend));
-    Arc::new(move |transport, peer, _| serve(&server, &*backend, transport, &peer, Door::Main))
+    Arc::new(move |transport, peer| serve(&server, &*backend, transport, &peer, Door::Main))
 }
 
 fn failed(server: &Server, error: &io::Error) {

@@ -11,8 +11,6 @@
 //! With very many connections, each takes a turn of several statements ([`turn`]). Connections
 //! without an open transaction wait while enough transactions are at work ([`transactions`]).
 //!
-//! The threads also accept clients ([`doors`]).
-//!
 //! Must not know sessions: a [`Client`] is served and returns what it waits for.
 //!
 //! # Invariants
@@ -20,13 +18,12 @@
 //!   from idle to queued, or took it from the queue, may use it.
 //! - POOL-2 Data that arrives while a client is served or queued makes it queued again: no data
 //!   stays unseen, although the socket reports each arrival only once.
-//! - POOL-3 A group with work, open sockets or doors has a thread that is at work or waits for the
+//! - POOL-3 A group with work or open sockets has a thread that is at work or waits for the
 //!   sockets, or it gets one at the timer's next check.
 
 mod answers;
 mod client;
 mod connection;
-mod doors;
 mod footprint;
 mod group;
 mod held;
@@ -42,6 +39,5 @@ mod waits;
 mod worker;
 
 pub(crate) use client::{Client, Priority, Progress};
-pub(crate) use doors::Door;
 pub(crate) use pool::{Limits, ThreadPool};
 pub(crate) use waits::REASONS;

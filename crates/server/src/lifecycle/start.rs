@@ -81,12 +81,12 @@ pub fn start<B: SessionFactory>(start: Start<'_, B>) -> Result<Running, String> 
     replica::begin(&server);
     let thread_error = |e| format!("Can't create a thread: {e}");
     let door = scheduler::main_door(&server, &backend).map_err(thread_error)?;
-    let acceptors = listeners.run(skip_name_resolve, &door, server.pool()).map_err(thread_error)?;
+    let acceptors = listeners.run(skip_name_resolve, &door).map_err(thread_error)?;
     let extra = match endpoints.extra() {
         Some(extra) => {
             let listeners = bind_all(&extra)?;
             let door = scheduler::extra_door(&server, &backend);
-            Some(listeners.run(skip_name_resolve, &door, None).map_err(thread_error)?)
+            Some(listeners.run(skip_name_resolve, &door).map_err(thread_error)?)
         }
         None => None,
     };

@@ -6,7 +6,6 @@
 use hashbrown::HashMap;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
@@ -15,7 +14,6 @@ use selkie_exec::Unsettled;
 use super::answers;
 use super::client::Priority;
 use super::connection::{Connection, recent_millis};
-use super::doors::{Door, Watch};
 use super::held::Held;
 use super::poller::{AT_ONCE, Poller};
 use super::pool::Shared;
@@ -26,11 +24,7 @@ use super::worker;
 
 /// A group.
 pub(super) struct Group {
-    /// Its place among the groups.
-    pub(super) number: usize,
     pub(super) poller: Poller,
-    /// Number of its connections, to read without the lock.
-    size: AtomicUsize,
     state: Mutex<State>,
     counts: Counts,
     transactions: Arc<Transactions>,
@@ -50,7 +44,6 @@ struct State {
     /// Threads that wait until they are needed. The last one is taken first: its caches are warm.
     standby: Vec<Arc<Condvar>>,
     polling: bool,
-    doors: Watch,
     /// Time in which the group could only have begun one more transaction.
     idle: Duration,
     /// Connections of the low queue that may be taken before the next check of the sockets.
@@ -64,7 +57,7 @@ struct State {
 
 impl State {
     fn has_work(&self) -> bool {
-        !self.queue.is_empty() || !self.doors.called.is_empty() || self.may_settle()
+        !self.queue.is_empty() || self.may_settle()
     }
 
     fn has_looked(&self) -> bool {
@@ -104,8 +97,6 @@ impl State {
 pub(super) enum Work {
     /// Serve a connection.
     Serve(Arc<Connection>),
-    /// Accept the clients at a door.
-    Accept(usize),
     /// Send the answers that the thread has kept.
     Answer,
     /// Wait for the commits of held answers, then send them.
@@ -140,11 +131,9 @@ pub(super) struct Thread {
 }
 
 impl Group {
-    pub(super) fn new(number: usize) -> io::Result<Self> {
+    pub(super) fn new() -> io::Result<Self> {
         Ok(Self {
-            number,
             poller: Poller::new()?,
-            size: AtomicUsize::new(0),
             state: Mutex::default(),
             counts: Counts::default(),
             transactions: Arc::default(),
@@ -164,7 +153,6 @@ impl Group {
     ) -> io::Result<()> {
         let mut state = self.state.lock();
         state.connections.insert(connection.id, Arc::clone(&connection));
-        self.note_size(&state);
         if state.threads == 0 {
             self.wake_or_create(shared, &mut state, Why::Work);
         }
@@ -176,7 +164,7 @@ impl Group {
             None => Err(io::ErrorKind::NotConnected.into()),
         };
         if watched.is_err() {
-            self.forget(&connection);
+            self.state.lock().connections.remove(&connection.id);
         }
         watched
     }
@@ -187,46 +175,7 @@ impl Group {
         if let Some(socket) = connection.client.lock().socket() {
             self.poller.remove(socket);
         }
-        self.forget(connection);
-    }
-
-    fn forget(&self, connection: &Connection) {
-        let mut state = self.state.lock();
-        state.connections.remove(&connection.id);
-        self.note_size(&state);
-    }
-
-    fn note_size(&self, state: &State) {
-        self.size.store(state.connections.len(), Ordering::Relaxed);
-    }
-
-    /// Number of connections.
-    pub(super) fn connections(&self) -> usize {
-        self.size.load(Ordering::Relaxed)
-    }
-
-    /// Watches the doors, and has a thread that does.
-    pub(super) fn watch_doors(self: &Arc<Self>, shared: &Arc<Shared>) {
-        let mut state = self.state.lock();
-        self.watch(shared, &mut state);
-        if state.threads == 0 {
-            self.wake_or_create(shared, &mut state, Why::Work);
-        }
-    }
-
-    fn watch(&self, shared: &Shared, state: &mut State) {
-        for (place, door) in shared.doors.list().iter().enumerate().filter(|(_, d)| !d.is_closed())
-        {
-            // One that is watched already stays so.
-            let _ = self.poller.add_door(door.socket(), place);
-        }
-        state.doors.is_on = true;
-    }
-
-    /// Leaves a door alone until the timer's next check: an immediate retry would only use CPU.
-    pub(super) fn pause_door(&self, door: &dyn Door) {
-        self.poller.remove(door.socket());
-        self.state.lock().doors.is_on = false;
+        self.state.lock().connections.remove(&connection.id);
     }
 
     /// Queues a connection that the caller owns (POOL-1).
@@ -289,11 +238,6 @@ impl Group {
         if state.may_settle() && (state.held.is_due() || unattended) {
             return Some(state.settle());
         }
-        if let Some(place) = state.doors.called.pop() {
-            state.taken += 1;
-            state.active += 1;
-            return Some(Work::Accept(place));
-        }
         let connection = self.pop(state)?;
         if state.is_crowd() {
             connection.turn.count();
@@ -323,9 +267,6 @@ impl Group {
 
     /// Whether a connection can be taken.
     fn has_ready(&self, state: &State) -> bool {
-        if !state.doors.called.is_empty() {
-            return true;
-        }
         let others = state.queue.has_turn() || !state.queue.is_empty() && state.has_looked();
         state.queue.has_high() || others && self.admits(state)
     }
@@ -361,10 +302,6 @@ impl Group {
         let (now, millis) = (Instant::now(), recent_millis());
         state.idle += begun.map_or(Duration::ZERO, |begun| now.duration_since(begun));
         for key in keys.iter() {
-            if let Some(place) = Poller::door(*key) {
-                state.doors.called.push(place);
-                continue;
-            }
             let arrived = state.connections.get(key).filter(|c| c.arrived()).cloned();
             if let Some(connection) = arrived {
                 connection.turn.comes_back(millis);
@@ -437,9 +374,6 @@ impl Group {
             return;
         }
         state.threads += 1;
-        if !state.doors.is_on {
-            self.watch(shared, state);
-        }
         // It enters `next` as if it had just served a connection.
         state.active += 1;
         state.last_created = Some(Instant::now());
@@ -456,11 +390,7 @@ impl Group {
         self.transactions.tick();
         let room = ENOUGH.saturating_sub(self.transactions.at_work());
         state.queue.promote(shared.limits().kickup, room.max(1));
-        if !state.doors.is_on && state.threads > 0 {
-            self.watch(shared, &mut state);
-        }
-        let sockets = state.doors.is_on || !state.connections.is_empty();
-        let waits = state.has_work() || !state.polling && sockets;
+        let waits = state.has_work() || !state.polling && !state.connections.is_empty();
         state.stalled = waits && state.taken == 0;
         state.taken = 0;
         if state.stalled {

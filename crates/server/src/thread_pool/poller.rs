@@ -1,7 +1,6 @@
 //! The sockets of a group that have something to read: epoll, which reports each arrival once.
 //!
-//! An arrival is not reported again: a reader must read until nothing is left (POOL-2). Doors are
-//! reported as long as clients wait.
+//! An arrival is not reported again: a reader must read until nothing is left (POOL-2).
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -13,8 +12,6 @@ use rustix::event::{EventfdFlags, Timespec, eventfd};
 
 /// Key of the bell, an eventfd that ends a wait.
 const BELL: u64 = 0;
-/// Set in the keys of doors; the rest is the door's place.
-const DOOR: u64 = 1 << 63;
 /// Maximum number of connections reported at once.
 pub(super) const AT_ONCE: usize = 64;
 
@@ -32,23 +29,10 @@ impl Poller {
         Ok(Self { epoll, bell })
     }
 
-    /// Watches a socket under `key`, which is not 0 and has no [`DOOR`]. Data that is already there
-    /// is reported too.
+    /// Watches a socket under `key`, which is not 0. Data that is already there is reported too.
     pub(super) fn add(&self, socket: BorrowedFd<'_>, key: u64) -> io::Result<()> {
         let flags = EventFlags::IN | EventFlags::RDHUP | EventFlags::ET;
         Ok(epoll::add(&self.epoll, socket, EventData::new_u64(key), flags)?)
-    }
-
-    /// Watches a listening socket, together with other groups: only one of those that wait is
-    /// woken. Reported as long as clients wait there.
-    pub(super) fn add_door(&self, socket: BorrowedFd<'_>, place: usize) -> io::Result<()> {
-        let data = EventData::new_u64(DOOR | place as u64);
-        Ok(epoll::add(&self.epoll, socket, data, EventFlags::IN | EventFlags::EXCLUSIVE)?)
-    }
-
-    /// The place of a door, if the key is one's.
-    pub(super) fn door(key: u64) -> Option<usize> {
-        (key & DOOR != 0).then_some((key & !DOOR) as usize)
     }
 
     /// Stops watching a socket. Dropping it is not enough: whoever may end the session shares it.

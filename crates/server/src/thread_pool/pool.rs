@@ -13,7 +13,6 @@ use parking_lot::{Condvar, Mutex, RwLock};
 
 use super::client::Client;
 use super::connection::Connection;
-use super::doors::{Door, Doors};
 use super::group::Group;
 use super::statistics::{GroupCounts, GroupState, QueuedConnection};
 use super::timer;
@@ -43,7 +42,6 @@ pub(crate) type CurrentLimits = Box<dyn Fn() -> Option<Limits> + Send + Sync>;
 pub(super) struct Shared {
     pub(super) waits: WaitCounts,
     pub(super) flush_time: FlushTime,
-    pub(super) doors: Doors,
     groups: RwLock<Vec<Arc<Group>>>,
     limits: RwLock<Limits>,
     current: CurrentLimits,
@@ -71,8 +69,7 @@ impl Shared {
     fn make_groups(&self, size: usize) -> io::Result<()> {
         let mut groups = self.groups.write();
         while groups.len() < size {
-            let number = groups.len();
-            groups.push(Arc::new(Group::new(number)?));
+            groups.push(Arc::new(Group::new()?));
         }
         Ok(())
     }
@@ -124,7 +121,6 @@ impl ThreadPool {
         let shared = Arc::new(Shared {
             waits: WaitCounts::default(),
             flush_time: FlushTime::default(),
-            doors: Doors::default(),
             groups: RwLock::default(),
             limits: RwLock::new(limits),
             current,
@@ -138,30 +134,18 @@ impl ThreadPool {
         Ok(pool)
     }
 
-    /// Accepts clients at a door.
-    pub(crate) fn watch(&self, door: Arc<dyn Door>) {
-        self.shared.doors.push(door);
-        // The others follow with their first threads.
-        let groups = self.shared.groups.read();
-        let now = groups.iter().filter(|group| group.number == 0 || group.threads() > 0);
-        now.for_each(|group| group.watch_doors(&self.shared));
-    }
-
-    /// Adds a client to the group `near`, or to the one with the fewest connections. Its first
-    /// bytes must come within `at_most`. `id` is its connection's number, neither 0 nor above
-    /// 2^63.
+    /// Adds a client, whose first bytes must come within `at_most`. `id` is its connection's
+    /// number, not 0.
     pub(crate) fn add(
         &self,
         id: u64,
         client: Box<dyn Client>,
         at_most: Duration,
-        near: usize,
     ) -> io::Result<()> {
         let group = {
             let groups = self.shared.groups.read();
             let size = self.shared.limits().size.clamp(1, groups.len());
-            let few = groups[..size].iter().min_by_key(|g| (g.connections(), g.number != near));
-            Arc::clone(few.unwrap_or(&groups[0]))
+            Arc::clone(&groups[(id % size as u64) as usize])
         };
         group
             .add(&self.shared, Arc::new(Connection::new(id, client, at_most, group.transactions())))

@@ -32,20 +32,10 @@ fn run(shared: &Arc<Shared>, group: &Arc<Group>) {
         match work {
             Work::Serve(connection) => serve(shared, group, connection),
             Work::Answer => answers::send(shared, group),
-            Work::Accept(place) => accept(shared, group, place),
             Work::Settle(held) => held.settle(shared, group),
         }
     }
     shared.thread_ended();
-}
-
-/// Accepts the clients at a door. A panic is a bug; it ends neither the thread nor the door.
-fn accept(shared: &Arc<Shared>, group: &Arc<Group>, place: usize) {
-    let Some(door) = shared.doors.get(place) else { return };
-    let outcome = catch_unwind(AssertUnwindSafe(|| door.accept(group.number)));
-    if matches!(outcome, Ok(Err(_))) {
-        group.pause_door(&*door);
-    }
 }
 
 fn serve(shared: &Arc<Shared>, group: &Arc<Group>, connection: Arc<Connection>) {
