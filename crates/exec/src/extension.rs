@@ -9,7 +9,7 @@ use crate::ddl::Ddl;
 use crate::query::execution::Execution;
 use crate::query::planning;
 use crate::query::running::Running;
-use crate::query::text_plans::{TextLookup, find_text_plan, keep_text_plan};
+use crate::query::text_plans::{TextLookup, TextPlan, find_text_plan, keep_text_plan};
 use crate::run::rows_out;
 use crate::show::{ShownRows, describe_query, show_query, show_rows};
 use crate::{Outcome, ResultSink};
@@ -67,33 +67,35 @@ fn shown_where(execution: &mut Execution<'_>, query: &str, condition: &Expr) -> 
     {
         select.where_clause = Some(condition.clone());
     }
-    let running = Running { prepared: None, ..execution.running };
-    execution.with_running(running).execute(&parsed.statement)
+    run_parsed(execution, &parsed.statement)
 }
 
 /// Runs a query whose plan is kept like that of a client's text: applications ask for the same
 /// definitions again and again.
 fn shown_again(execution: &mut Execution<'_>, query: &[u8]) -> SqlResult<Outcome> {
     let (instance, session) = (execution.instance, &*execution.session);
-    let kept = match find_text_plan(instance, session, query) {
-        TextLookup::Found(kept) => kept,
-        lookup => {
-            let parsed = planning::parse(session, query, None)?;
-            let kept = match lookup {
-                TextLookup::Repeated(repeated) => {
-                    keep_text_plan(instance, session, &parsed.statement, query, repeated)
-                }
-                _ => None,
-            };
-            let Some(kept) = kept else {
-                let running = Running { prepared: None, ..execution.running };
-                return execution.with_running(running).execute(&parsed.statement);
-            };
-            kept
-        }
+    let repeated = match find_text_plan(instance, session, query) {
+        TextLookup::Found(kept) => return run_kept(execution, query, &kept),
+        TextLookup::Repeated(repeated) => Some(repeated),
+        TextLookup::Unknown => None,
     };
+    let parsed = planning::parse(session, query, None)?;
+    let kept =
+        repeated.and_then(|how| keep_text_plan(instance, session, &parsed.statement, query, how));
+    match kept {
+        Some(kept) => run_kept(execution, query, &kept),
+        None => run_parsed(execution, &parsed.statement),
+    }
+}
+
+fn run_kept(execution: &mut Execution<'_>, query: &[u8], kept: &TextPlan) -> SqlResult<Outcome> {
     let running = Running { prepared: Some(&kept.statement), ..Running::new(query, &kept.values) };
     execution.with_running(running).execute(&kept.statement.statement)
+}
+
+fn run_parsed(execution: &mut Execution<'_>, statement: &Statement) -> SqlResult<Outcome> {
+    let running = Running { prepared: None, ..execution.running };
+    execution.with_running(running).execute(statement)
 }
 
 fn send(shown: ShownRows, sink: &mut dyn ResultSink) -> SqlResult<Outcome> {
