@@ -39,6 +39,7 @@ pub(crate) fn is_repeatable(plan: &Plan) -> bool {
         && plan.takes_numbers.is_empty()
         && plan.changes.triggers.is_empty()
         && !plan.calls_functions()
+        && !plan.uses.has(Uses::VALUE_AT_PLANNING)
 }
 
 /// A plan made with parameters and one made with values.

@@ -206,11 +206,9 @@ fn may_be_kept(text: &[u8]) -> bool {
 
 /// Whether a text may be a statement that is planned, or begins with a comment.
 fn may_have_plan(text: &[u8]) -> bool {
-    const CHANGES: [&str; 5] = ["insert", "update", "delete", "replace", "values"];
+    const OTHERS: [&str; 7] = ["insert", "update", "delete", "replace", "values", "--", "#"];
     let start = text.trim_ascii_start();
-    may_be_query(start)
-        || matches!(start.first(), Some(b'/' | b'-' | b'#'))
-        || begins_with(start, &CHANGES)
+    may_be_query(start) || begins_with(start, &OTHERS)
 }
 
 /// Whether a text without blanks before it may be a query, by its first letters.
