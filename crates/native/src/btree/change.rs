@@ -348,6 +348,10 @@ mod tests {
         let node = Node::new(&page);
         for (at, (key, value)) in model.iter().enumerate() {
             assert_eq!((&node.key(at), node.value(at)), (key, &value[..]));
+            for end in 0..=key.len() {
+                assert!(node.key_starts_with(at, &key[..end]));
+                assert!(!node.key_starts_with(at, &[&key[..end], &[255, 255][..]].concat()));
+            }
         }
         let keep = model.len() / 2;
         let upper = node.key(keep);

@@ -149,6 +149,15 @@ impl<'p> Node<'p> {
         [self.prefix(), self.suffix(at)].concat()
     }
 
+    /// Whether the key of entry `at` begins with `start`.
+    pub(crate) fn key_starts_with(self, at: usize, start: &[u8]) -> bool {
+        let prefix = self.prefix();
+        match start.strip_prefix(prefix) {
+            Some(rest) => self.suffix(at).starts_with(rest),
+            None => prefix.starts_with(start),
+        }
+    }
+
     #[inline]
     pub(crate) fn value(self, at: usize) -> &'p [u8] {
         let (off, len, _) = self.slot(at);

@@ -33,7 +33,7 @@ impl NativeTable {
     ) -> EngineResult<()> {
         let points =
             self.secondary_of(scan).is_none() && scan.lock == LockMode::None && !scan.covering;
-        let view = points.then(|| self.view_of(trx)).transpose()?;
+        let mut view = points.then(|| self.view_of(trx)).transpose()?;
         let mut hint = Hint::default();
         let mut cursor = None;
         for (number, key) in keys.iter().enumerate() {
@@ -48,6 +48,8 @@ impl NativeTable {
                     self.searcher(&mut cursor, trx, context, scan)?.put(key, &value, out)?;
                 }
                 Point::Prefix => {
+                    // All keys of a lookup have the same parts, and no whole key begins another.
+                    view = None;
                     self.searcher(&mut cursor, trx, context, scan)?.search_for(key, out)?;
                 }
             }
@@ -120,7 +122,7 @@ impl NativeTable {
 /// Whether keys longer than `key` that begin with it may exist from entry `at` on.
 fn starts_here(node: Node<'_>, at: usize, key: &[u8]) -> bool {
     match at < node.count() {
-        true => node.key(at).starts_with(key),
+        true => node.key_starts_with(at, key),
         false => node.upper().is_some_and(|upper| upper.starts_with(key)),
     }
 }
