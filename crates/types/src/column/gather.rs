@@ -6,17 +6,41 @@ use super::{Bitmap, BytesColumn, Column, ColumnData};
 /// The row number that means a row of NULLs in [`Column::gather`].
 pub const NULL_ROW: u32 = u32::MAX;
 
+/// Rows that are looked at together.
+const RUN: usize = 8;
+
 /// `values[row]` for each of `rows`; the default for [`NULL_ROW`].
 pub(super) fn pick<T: Copy + Default>(values: &[T], rows: &[u32]) -> Vec<T> {
-    rows.iter().map(|&row| values.get(row as usize).copied().unwrap_or_default()).collect()
+    let one = |row: &u32| values.get(*row as usize).copied().unwrap_or_default();
+    let mut out = Vec::with_capacity(rows.len());
+    let (runs, rest) = rows.as_chunks::<RUN>();
+    for rows in runs {
+        // A condition that drops few rows leaves long runs of neighbours.
+        match neighbours(values, rows) {
+            Some(run) => out.extend_from_slice(run),
+            None => out.extend(rows.iter().map(one)),
+        }
+    }
+    out.extend(rest.iter().map(one));
+    out
+}
+
+/// The values of rows that follow each other.
+#[inline]
+fn neighbours<'v, T>(values: &'v [T], rows: &[u32; RUN]) -> Option<&'v [T; RUN]> {
+    let first = rows[0];
+    let differ = rows.iter().zip(0..).fold(0, |d, (row, at)| d | (row ^ first.wrapping_add(at)));
+    if differ != 0 {
+        return None;
+    }
+    values.get(first as usize..)?.first_chunk()
 }
 
 fn pick_bytes(values: &BytesColumn, rows: &[u32]) -> BytesColumn {
     if let Some((codes, entries)) = values.codes()
         && !rows.contains(&NULL_ROW)
     {
-        let codes = rows.iter().map(|&row| codes[row as usize]).collect();
-        return BytesColumn::of_codes(codes, entries.clone());
+        return BytesColumn::of_codes(pick(codes, rows), entries.clone());
     }
     let mut out = BytesColumn::with_capacity(rows.len());
     let lens = rows.iter().filter(|row| **row != NULL_ROW);
@@ -129,6 +153,19 @@ mod tests {
         let out = column.gather(&[0, NULL_ROW, 1, 0]);
         let values: Vec<_> = (0..4).map(|row| out.value(row)).collect();
         assert_eq!(values, [Value::Int(7), Value::Null, Value::Null, Value::Int(7)]);
+    }
+
+    #[test]
+    fn runs_and_single_rows_are_picked_alike() {
+        let values: Vec<u64> = (0..100).map(|n| n * 7).collect();
+        let rows: Vec<u32> = (3..50)
+            .chain(70..78)
+            .chain([NULL_ROW, 1, 9, 8])
+            .chain(60..100)
+            .chain(95..103)
+            .collect();
+        let one = |row: &u32| values.get(*row as usize).copied().unwrap_or(0);
+        assert_eq!(super::pick(&values, &rows), rows.iter().map(one).collect::<Vec<_>>());
     }
 
     #[test]
