@@ -13,22 +13,86 @@ use crate::operator::{Arithmetic, quotient_scale};
 /// The kernel of an operator over decimals.
 pub(crate) fn decimal_kernel(op: Arithmetic) -> Kernel {
     match op {
-        Arithmetic::Add => |f| sum(f, i64::overflowing_add, Decimal::checked_add),
-        Arithmetic::Subtract => |f| sum(f, i64::overflowing_sub, Decimal::checked_sub),
+        Arithmetic::Add => |f| sum(f, narrow_sum(f, plus), Decimal::checked_add),
+        Arithmetic::Subtract => |f| sum(f, narrow_sum(f, minus), Decimal::checked_sub),
         Arithmetic::Multiply => product,
         Arithmetic::Divide => quotient,
         _ => remainder,
     }
 }
 
-/// A 64-bit column: its values, its row mask, and the factor to a scale.
-type Narrow<'a> = (&'a [i64], usize, i64);
+/// An argument of 64 bits.
+#[derive(Clone, Copy)]
+enum Narrow<'a> {
+    /// All rows have this value.
+    One(i64),
+    Each(&'a [i64]),
+}
 
-fn narrow<'a>(view: &DecimalView<'a>, scale: u8) -> Option<Narrow<'a>> {
-    let DecimalValues::I64(values) = view.column().values() else { return None };
-    let up = scale.checked_sub(view.column().scale())?;
-    let factor = 10i64.checked_pow(u32::from(up))?;
-    Some((values, view.mask(), factor))
+impl<'a> Narrow<'a> {
+    /// An argument as it is; `None` if it is wider.
+    fn of(view: &DecimalView<'a>, rows: usize) -> Option<Self> {
+        let DecimalValues::I64(values) = view.column().values() else { return None };
+        match view.mask() {
+            0 => values.first().map(|one| Self::One(*one)),
+            _ => values.get(..rows).map(Self::Each),
+        }
+    }
+
+    /// Whether no value is negative and all have at most 31 bits.
+    fn is_short(self) -> bool {
+        let all = match self {
+            Self::One(one) => one,
+            Self::Each(values) => values.iter().fold(0, |all, value| all | value),
+        };
+        (0..1 << 31).contains(&all)
+    }
+}
+
+/// What `f` gives for the two arguments of each row. A loop for each shape can be vectorised.
+#[inline]
+fn by_row<T>(
+    rows: usize,
+    arguments: (Narrow<'_>, Narrow<'_>),
+    mut f: impl FnMut(i64, i64) -> T,
+) -> Vec<T> {
+    match arguments {
+        (Narrow::One(x), Narrow::One(y)) => (0..rows).map(|_| f(x, y)).collect(),
+        (Narrow::One(x), Narrow::Each(y)) => y.iter().map(|y| f(x, *y)).collect(),
+        (Narrow::Each(x), Narrow::One(y)) => x.iter().map(|x| f(*x, y)).collect(),
+        (Narrow::Each(x), Narrow::Each(y)) => x.iter().zip(y).map(|(x, y)| f(*x, *y)).collect(),
+    }
+}
+
+/// As [`by_row`] for results with a word that is negative if they overflow; `None` if any does. One
+/// test for all keeps branches out of the loop.
+#[inline]
+fn unless_any_overflows(
+    rows: usize,
+    arguments: (Narrow<'_>, Narrow<'_>),
+    one: impl Fn(i64, i64) -> (i64, i64),
+) -> Option<Vec<i64>> {
+    let mut any = 0;
+    let values = by_row(rows, arguments, |x, y| {
+        let (value, overflow) = one(x, y);
+        any |= overflow;
+        value
+    });
+    (any >= 0).then_some(values)
+}
+
+/// A sum, and a word that is negative if it overflows: then it has the sign of neither term.
+#[inline]
+fn plus(x: i64, y: i64) -> (i64, i64) {
+    let sum = x.wrapping_add(y);
+    (sum, (x ^ sum) & (y ^ sum))
+}
+
+/// A difference, and a word that is negative if it overflows.
+#[inline]
+fn minus(x: i64, y: i64) -> (i64, i64) {
+    let difference = x.wrapping_sub(y);
+    (difference, (x ^ y) & (x ^ difference))
 }
 
 fn finish(frame: &Frame<'_>, values: DecimalValues) -> Column {
@@ -36,39 +100,43 @@ fn finish(frame: &Frame<'_>, values: DecimalValues) -> Column {
     Column::from_data(ColumnData::Decimal(data), both_valid(frame))
 }
 
-/// The results of all rows; `None` if one of them overflows. One test for all keeps branches out of
-/// the loop.
+/// A factor to a scale that is not less than a column's.
+fn factor_to(scale: u8, view: &DecimalView<'_>) -> Option<i64> {
+    10i64.checked_pow(u32::from(scale.checked_sub(view.column().scale())?))
+}
+
+/// Sums or differences of 64 bits at the result's scale; `None` if anything needs more.
 #[inline]
-fn unless_any_overflows(rows: usize, one: impl Fn(usize) -> (i64, bool)) -> Option<Vec<i64>> {
-    let mut overflows = false;
-    let value = |row| {
-        let (value, overflow) = one(row);
-        overflows |= overflow;
-        value
+fn narrow_sum(frame: &Frame<'_>, one: impl Fn(i64, i64) -> (i64, i64)) -> Option<Vec<i64>> {
+    let (a, b) = (frame.decimals(0), frame.decimals(1));
+    let scaled = |view: &DecimalView<'_>| factor_to(frame.ty.decimals, view);
+    let (fx, fy) = (scaled(&a)?, scaled(&b)?);
+    // A constant is brought to the scale once.
+    let prepared = |argument, factor: i64| match argument {
+        Narrow::One(value) => Some((Narrow::One(value.checked_mul(factor)?), 1)),
+        each => Some((each, factor)),
     };
-    let values = (0..rows).map(value).collect();
-    (!overflows).then_some(values)
+    let (x, fx) = prepared(Narrow::of(&a, frame.rows)?, fx)?;
+    let (y, fy) = prepared(Narrow::of(&b, frame.rows)?, fy)?;
+    if fx == 1 && fy == 1 {
+        return unless_any_overflows(frame.rows, (x, y), one);
+    }
+    unless_any_overflows(frame.rows, (x, y), |x, y| {
+        let ((x, no_x), (y, no_y)) = (x.overflowing_mul(fx), y.overflowing_mul(fy));
+        let (sum, no_sum) = one(x, y);
+        (sum, no_sum | -i64::from(no_x | no_y))
+    })
 }
 
 fn sum(
     frame: &Frame<'_>,
-    fast: impl Fn(i64, i64) -> (i64, bool),
+    values: Option<Vec<i64>>,
     slow: fn(Decimal, Decimal) -> Option<Decimal>,
 ) -> SqlResult<Column> {
-    let (a, b) = (frame.decimals(0), frame.decimals(1));
-    let scale = frame.ty.decimals;
-    if let (Some((x, mx, fx)), Some((y, my, fy))) = (narrow(&a, scale), narrow(&b, scale)) {
-        let one = |row: usize| {
-            let (x, no_x) = x[row & mx].overflowing_mul(fx);
-            let (y, no_y) = y[row & my].overflowing_mul(fy);
-            let (sum, no_sum) = fast(x, y);
-            (sum, no_x | no_y | no_sum)
-        };
-        if let Some(values) = unless_any_overflows(frame.rows, one) {
-            return Ok(finish(frame, DecimalValues::I64(values)));
-        }
+    match values {
+        Some(values) => Ok(finish(frame, DecimalValues::I64(values))),
+        None => each(frame, slow),
     }
-    each(frame, slow)
 }
 
 /// A result at its scale; out of range if it does not fit there.
@@ -93,17 +161,25 @@ fn each(frame: &Frame<'_>, f: impl Fn(Decimal, Decimal) -> Option<Decimal>) -> S
 fn product(frame: &Frame<'_>) -> SqlResult<Column> {
     let (a, b) = (frame.decimals(0), frame.decimals(1));
     let exact = a.column().scale() + b.column().scale() == frame.ty.decimals;
-    if let (DecimalValues::I64(x), DecimalValues::I64(y), true) =
-        (a.column().values(), b.column().values(), exact)
+    if let (Some(x), Some(y), true) =
+        (Narrow::of(&a, frame.rows), Narrow::of(&b, frame.rows), exact)
     {
-        let (mx, my) = (a.mask(), b.mask());
-        let one = |row: usize| x[row & mx].overflowing_mul(y[row & my]);
-        if let Some(values) = unless_any_overflows(frame.rows, one) {
+        let arguments = (x, y);
+        let values = match x.is_short() && y.is_short() {
+            // A product of numbers of 32 bits takes one instruction for several rows.
+            true => Some(by_row(frame.rows, arguments, |x, y| {
+                (u64::from(x as u32) * u64::from(y as u32)) as i64
+            })),
+            false => unless_any_overflows(frame.rows, arguments, |x, y| {
+                let (product, overflows) = x.overflowing_mul(y);
+                (product, -i64::from(overflows))
+            }),
+        };
+        if let Some(values) = values {
             return Ok(finish(frame, DecimalValues::I64(values)));
         }
-        let wide = |row: usize| i128::from(x[row & mx]) * i128::from(y[row & my]);
-        let values: Vec<i128> = (0..frame.rows).map(wide).collect();
-        return Ok(finish(frame, DecimalValues::I128(values)));
+        let wide = by_row(frame.rows, arguments, |x, y| i128::from(x) * i128::from(y));
+        return Ok(finish(frame, DecimalValues::I128(wide)));
     }
     each(frame, Decimal::checked_mul)
 }
