@@ -200,6 +200,18 @@ impl Aggregate {
         AggregateState::new(self)
     }
 
+    /// Whether a state of `other` can give the results of this one too: both add the same values.
+    pub fn shares_state(&self, other: &Self) -> bool {
+        let adds =
+            |a: &Self| matches!(a.kind, AggregateKind::Sum | AggregateKind::Avg) && !a.distinct;
+        let is_fixed = |e: &Expr| e.is_deterministic() && !e.has_side_effects();
+        adds(self)
+            && adds(other)
+            && self.ty.physical() == other.ty.physical()
+            && self.args == other.args
+            && self.args.iter().all(is_fixed)
+    }
+
     /// The text as in EXPLAIN; `names` gives the names of columns.
     pub fn display_with(&self, names: &dyn Fn(usize) -> String) -> String {
         if let Some(call) = &self.stored {

@@ -161,7 +161,7 @@ impl<'r> Filling<'r> {
     pub(super) fn finish(self) -> SqlResult<(Batch, Option<Rest<'r>>)> {
         let (env, plan, types) = (self.env, self.plan, self.types);
         let parts = self.overflow.map(Overflow::end).transpose()?;
-        let groups = self.grouping.finish(env.eval)?;
+        let groups = self.grouping.finish(env.eval, &plan.aggregates)?;
         Ok((groups, parts.map(|parts| Rest { env, plan, types, state: State::Waiting(parts) })))
     }
 }
@@ -208,7 +208,7 @@ impl<'r> Rest<'r> {
             self.fill(part, &mut filling)?;
             let firsts = filling.firsts.take().unwrap_or_default();
             let more = filling.overflow.take().map(Overflow::end).transpose()?;
-            let groups = filling.grouping.finish(self.env.eval)?;
+            let groups = filling.grouping.finish(self.env.eval, &self.plan.aggregates)?;
             let count = at_once(groups.memory(), groups.rows(), BATCH_ROWS);
             for (at, firsts) in firsts.chunks(count).enumerate() {
                 let some = groups.slice(at * count, at * count + firsts.len());

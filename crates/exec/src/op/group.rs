@@ -6,7 +6,7 @@ use std::sync::Arc;
 use selkie_expr::aggregate::{Aggregate, AggregateState, Groups, RowsByGroup};
 use selkie_expr::{EvalContext, Expr};
 use selkie_plan::physical::ColumnType;
-use selkie_types::{Batch, Column, SqlResult};
+use selkie_types::{Batch, Column, SqlError, SqlResult};
 
 use super::RowBuffer;
 use super::hash_table::{KeyKind, KeyTable, NOT_FOUND};
@@ -19,11 +19,36 @@ const FEW_GROUPS: usize = 64;
 const LEAST_ROWS: usize = 8;
 const LEAST_STATES: usize = 3;
 
+/// Where an aggregate's results come from.
+enum Source {
+    Own(AggregateState),
+    /// The state of an earlier aggregate: `SUM(x)` beside `AVG(x)`.
+    Of(usize),
+}
+
+impl Source {
+    fn own(&mut self) -> Option<&mut AggregateState> {
+        match self {
+            Self::Own(state) => Some(state),
+            Self::Of(_) => None,
+        }
+    }
+}
+
+/// A source for each aggregate.
+fn sources(aggregates: &[Aggregate]) -> Vec<Source> {
+    let source = |(at, aggregate): (usize, &Aggregate)| {
+        let earlier = aggregates[..at].iter().position(|first| aggregate.shares_state(first));
+        earlier.map_or_else(|| Source::Own(aggregate.state()), Source::Of)
+    };
+    aggregates.iter().enumerate().map(source).collect()
+}
+
 /// Groups by key.
 pub(crate) struct Grouping {
     table: KeyTable,
     pub(crate) keys: RowBuffer,
-    states: Vec<AggregateState>,
+    states: Vec<Source>,
     groups: usize,
     ids: Vec<u32>,
     /// Rows of the last batch with new keys.
@@ -36,9 +61,9 @@ impl Grouping {
     /// An empty grouping; without keys it has one group.
     pub(crate) fn new(key_types: &[ColumnType], aggregates: &[Aggregate]) -> Self {
         let kinds = key_types.iter().map(|c| KeyKind::of(&c.ty)).collect();
-        let mut states: Vec<_> = aggregates.iter().map(Aggregate::state).collect();
+        let mut states = sources(aggregates);
         let groups = usize::from(key_types.is_empty());
-        states.iter_mut().for_each(|s| s.resize(groups));
+        states.iter_mut().filter_map(Source::own).for_each(|s| s.resize(groups));
         Self {
             table: KeyTable::new(kinds),
             keys: RowBuffer::new(key_types),
@@ -86,7 +111,9 @@ impl Grouping {
             false => Groups::Ids(&self.ids),
         };
         for (state, args) in self.states.iter_mut().zip(args) {
-            state.update(groups, self.groups, rows, args, eval)?;
+            if let Source::Own(state) = state {
+                state.update(groups, self.groups, rows, args, eval)?;
+            }
         }
         Ok(())
     }
@@ -114,6 +141,7 @@ impl Grouping {
                 false => Arc::new(column.gather(&known)),
             };
             for (state, args) in self.states.iter_mut().zip(args) {
+                let Source::Own(state) = state else { continue };
                 let args: Vec<_> = args.iter().map(gathered).collect();
                 let groups = Groups::Ids(&self.ids);
                 state.update(groups, self.groups, known.len(), &args, eval)?;
@@ -142,8 +170,10 @@ impl Grouping {
             0 => self.ids.push(0),
             rows => self.assign(other.keys.batch().columns(), rows)?,
         }
-        for (state, more) in self.states.iter_mut().zip(other.states) {
-            state.merge(more, &self.ids, eval)?;
+        for pair in self.states.iter_mut().zip(other.states) {
+            if let (Source::Own(state), Source::Own(more)) = pair {
+                state.merge(more, &self.ids, eval)?;
+            }
         }
         Ok(())
     }
@@ -158,13 +188,27 @@ impl Grouping {
         Ok(())
     }
 
-    /// Gives all groups: key columns, then result columns.
-    pub(crate) fn finish(self, eval: &EvalContext<'_>) -> SqlResult<Batch> {
+    /// Gives all groups: key columns, then result columns of the aggregates it was made for.
+    pub(crate) fn finish(
+        mut self,
+        eval: &EvalContext<'_>,
+        aggregates: &[Aggregate],
+    ) -> SqlResult<Batch> {
         let groups = self.groups;
         let mut columns =
             if self.keys.len() > 0 { self.keys.batch().into_columns() } else { Vec::new() };
-        for mut state in self.states {
+        for (at, aggregate) in aggregates.iter().enumerate() {
+            let from = match &self.states[at] {
+                Source::Own(_) => at,
+                Source::Of(earlier) => *earlier,
+            };
+            let Some(state) = self.states[from].own() else {
+                return Err(SqlError::internal("the state of an aggregate is missing"));
+            };
             state.resize(groups);
+            if from != at {
+                state.give(aggregate);
+            }
             columns.push(Arc::new(state.finish(eval)?));
         }
         Ok(Batch::new(columns, groups))
@@ -296,7 +340,7 @@ mod tests {
     }
 
     fn results(eval: &EvalContext<'_>, grouping: Grouping) -> Vec<Vec<Value>> {
-        let batch = grouping.finish(eval).expect("no limit");
+        let batch = grouping.finish(eval, &aggregates()).expect("no limit");
         let row = |at| batch.columns().iter().map(|column| column.value(at)).collect();
         (0..batch.rows()).map(row).collect()
     }

@@ -190,6 +190,12 @@ impl KeyTable {
         ids: &mut Vec<u32>,
         new: &mut Vec<u32>,
     ) -> SqlResult<()> {
+        let from = ids.len();
+        ids.extend(self.coded.combinations.iter().map(|at| self.coded.ids[*at as usize]));
+        // Combinations are rarely new: the loop above has no branch for that.
+        if !ids[from..].contains(&NOT_FOUND) {
+            return Ok(());
+        }
         let mut coded = std::mem::take(&mut self.coded);
         let mut buffer = Vec::new();
         for (row, &combination) in coded.combinations.iter().enumerate() {
@@ -204,7 +210,7 @@ impl KeyTable {
                     new.push(row as u32);
                 }
             }
-            ids.push(*known);
+            ids[from + row] = *known;
         }
         self.coded = coded;
         Ok(())

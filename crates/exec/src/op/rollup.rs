@@ -160,7 +160,7 @@ impl<'r> Rollup<'r> {
             self.begins.push(total);
             total += level.firsts.len();
             let results: SqlResult<Vec<_>> =
-                level.states.drain(..).map(|state| state.finish(self.env.eval)).collect();
+                level.states.drain(..).map(|mut state| state.finish(self.env.eval)).collect();
             let results = results?;
             if self.results.is_empty() {
                 self.results = results.iter().map(Column::expand).collect();

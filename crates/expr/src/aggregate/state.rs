@@ -5,7 +5,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use selkie_meter::interruptible;
-use selkie_types::{Column, ColumnData, SqlResult};
+use selkie_types::{Bitmap, Column, ColumnData, SqlResult};
 
 use super::{
     Aggregate, AggregateKind, bits, count, distinct, extreme, group_concat, json, spread, stored,
@@ -32,9 +32,15 @@ pub struct RowsByGroup {
     ends: Vec<u32>,
 }
 
+/// Groups up to which a pass for each is fast.
+const VERY_FEW: usize = 8;
+
 impl RowsByGroup {
     /// Sorts rows by the group of each, which is below `groups`.
     pub fn sort(&mut self, ids: &[u32], groups: usize) {
+        if groups <= VERY_FEW {
+            return self.sort_by_mask(ids, groups);
+        }
         self.ends.clear();
         self.ends.resize(groups, 0);
         ids.iter().for_each(|id| self.ends[*id as usize] += 1);
@@ -49,6 +55,18 @@ impl RowsByGroup {
             let at = &mut self.ends[*id as usize];
             self.rows[*at as usize] = row as u32;
             *at += 1;
+        }
+    }
+
+    /// As [`Self::sort`], a pass over the rows for each group: a pass for all groups waits in each
+    /// step for the count that the step before wrote.
+    fn sort_by_mask(&mut self, ids: &[u32], groups: usize) {
+        self.ends.clear();
+        self.rows.clear();
+        for group in 0..groups as u32 {
+            let mask = Bitmap::from_fn(ids.len(), |row| ids[row] == group);
+            self.rows.extend_from_slice(&mask.positions());
+            self.ends.push(self.rows.len() as u32);
         }
     }
 
@@ -91,6 +109,9 @@ pub(super) trait State: Send + Any {
     /// Adds another state of the same kind; its group `i` is group `map[i]` here.
     fn merge(&mut self, other: Box<dyn State>, map: &[u32], ctx: &EvalContext<'_>)
     -> SqlResult<()>;
+
+    /// Gives from now on the results of an aggregate for which [`Aggregate::shares_state`] holds.
+    fn give(&mut self, _: &Aggregate) {}
 
     /// The results of all groups.
     fn finish(&mut self, ctx: &EvalContext<'_>) -> SqlResult<Column>;
@@ -169,8 +190,13 @@ impl AggregateState {
         self.state.merge(other.state, map, ctx)
     }
 
-    /// The results of all groups, in order.
-    pub fn finish(mut self, ctx: &EvalContext<'_>) -> SqlResult<Column> {
+    /// Gives from now on the results of an aggregate for which [`Aggregate::shares_state`] holds.
+    pub fn give(&mut self, a: &Aggregate) {
+        self.state.give(a);
+    }
+
+    /// The results of all groups, in order. A sum or an average may be asked for again.
+    pub fn finish(&mut self, ctx: &EvalContext<'_>) -> SqlResult<Column> {
         interruptible(|| self.state.finish(ctx))?
     }
 }

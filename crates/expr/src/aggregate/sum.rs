@@ -13,8 +13,8 @@ use crate::kernel::{DecimalOut, NativeOut, View};
 
 /// The state for the kind of number to sum.
 pub(super) fn state(a: &Aggregate) -> Box<dyn State> {
-    let average = a.kind == AggregateKind::Avg;
     if a.ty.physical() == Physical::Double {
+        let average = a.kind == AggregateKind::Avg;
         return Box::new(Doubles { sums: Vec::new(), counts: Vec::new(), average });
     }
     let input = &a.args[0].ty;
@@ -24,9 +24,48 @@ pub(super) fn state(a: &Aggregate) -> Box<dyn State> {
         counts: Vec::new(),
         scale,
         result_scale: a.ty.decimals,
-        average: average.then_some(a.parameter as u32),
+        average: increment(a),
         narrow_only: true,
     })
+}
+
+/// Digits that `AVG` adds; `None` for SUM.
+fn increment(a: &Aggregate) -> Option<u32> {
+    (a.kind == AggregateKind::Avg).then_some(a.parameter as u32)
+}
+
+/// Numbers of 64 bits, of which a few thousand may have a sum of 64 bits.
+trait Narrow: Copy + Into<i128> {
+    /// The number, if all of a batch are far from the ends of 64 bits.
+    fn small(self) -> i64;
+    /// A number that has more bits the further this one is from 0.
+    fn size(self) -> u64;
+}
+
+impl Narrow for i64 {
+    fn small(self) -> i64 {
+        self
+    }
+
+    fn size(self) -> u64 {
+        (self ^ self >> 63) as u64
+    }
+}
+
+impl Narrow for u64 {
+    fn small(self) -> i64 {
+        self as i64
+    }
+
+    fn size(self) -> u64 {
+        self
+    }
+}
+
+/// Whether no sum of some of the values can need more than 64 bits.
+fn has_small_sums<T: Narrow>(values: &[T]) -> bool {
+    const SMALL: u64 = 1 << 46;
+    values.len() < 1 << 16 && values.iter().fold(0, |all, value| all | value.size()) < SMALL
 }
 
 enum Sums {
@@ -72,7 +111,7 @@ impl Exact {
     }
 
     /// Adds 64-bit values; within a batch their sum cannot overflow 128 bits.
-    fn add_narrow<T: Copy + Into<i128>>(
+    fn add_narrow<T: Narrow>(
         &mut self,
         values: &[T],
         column: &Column,
@@ -81,7 +120,11 @@ impl Exact {
     ) {
         let plain = column.validity().is_none() && !column.is_constant();
         if let (Groups::One, true, Sums::Narrow(_)) = (groups, plain, &self.sums) {
-            let sum: i128 = values[..rows].iter().map(|&v| v.into()).sum();
+            let values = &values[..rows];
+            let sum: i128 = match has_small_sums(values) {
+                true => values.iter().map(|v| v.small()).sum::<i64>().into(),
+                false => values.iter().map(|&v| v.into()).sum(),
+            };
             self.counts[0] += rows as u64;
             return self.add_i128(0, sum);
         }
@@ -95,8 +138,14 @@ impl Exact {
             return;
         }
         if let (Groups::Sorted(_, sorted), true) = (groups, plain) {
+            let values = &values[..rows];
+            let small = has_small_sums(values);
             for (group, rows) in sorted.groups() {
-                let sum: i128 = rows.iter().map(|&row| values[row as usize].into()).sum();
+                let of = |row: &u32| values[*row as usize];
+                let sum: i128 = match small {
+                    true => rows.iter().map(|row| of(row).small()).sum::<i64>().into(),
+                    false => rows.iter().map(|row| of(row).into()).sum(),
+                };
                 self.counts[group] += rows.len() as u64;
                 self.add_i128(group, sum);
             }
@@ -167,6 +216,10 @@ impl State for Exact {
         Ok(())
     }
 
+    fn give(&mut self, a: &Aggregate) {
+        (self.average, self.result_scale) = (increment(a), a.ty.decimals);
+    }
+
     fn finish(&mut self, _: &EvalContext<'_>) -> SqlResult<Column> {
         let mut out = DecimalOut::new(self.result_scale, self.counts.len());
         for (group, &count) in self.counts.iter().enumerate() {
@@ -231,6 +284,10 @@ impl State for Doubles {
             self.counts[to as usize] += other.counts[from];
         }
         Ok(())
+    }
+
+    fn give(&mut self, a: &Aggregate) {
+        self.average = a.kind == AggregateKind::Avg;
     }
 
     fn finish(&mut self, _: &EvalContext<'_>) -> SqlResult<Column> {
