@@ -4,6 +4,7 @@
 mod ahead;
 mod columns;
 pub(crate) mod computed;
+mod conjunct;
 mod decode;
 mod encoded;
 mod fit;

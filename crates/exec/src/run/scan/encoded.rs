@@ -11,6 +11,7 @@ use selkie_expr::{EvalContext, Expr};
 use selkie_types::{Batch, Bitmap, Column, ColumnData, Physical, SqlResult};
 
 use super::columns::Block;
+use super::conjunct::{Conjunct, conjuncts};
 use crate::run::key_filter::{KeyFilter, kept};
 
 /// A column of which less than this part of the rows is left is decoded for these rows only.
@@ -21,7 +22,9 @@ const TRIAL: u64 = 16 * 1024;
 /// Results of a scan from the blocks before.
 #[derive(Default)]
 pub(crate) struct Encoded {
-    /// Truth of each condition by entry of a dictionary.
+    /// The scan's conditions.
+    conjuncts: Option<Arc<[Conjunct]>>,
+    /// Truth of each of them by entry of a dictionary.
     truths: Vec<Option<Truth>>,
     keys: Vec<KeyTest>,
 }
@@ -59,7 +62,8 @@ impl Encoded {
     pub(super) fn afresh(&self) -> Self {
         let test =
             |key: &KeyTest| KeyTest { filter: key.filter.clone(), tested: 0, passed: 0, ..*key };
-        Self { truths: Vec::new(), keys: self.keys.iter().map(test).collect() }
+        let keys = self.keys.iter().map(test).collect();
+        Self { conjuncts: self.conjuncts.clone(), truths: Vec::new(), keys }
     }
 
     /// The rows of an untouched block that pass, with the columns in `given` of those read, `width`
@@ -104,11 +108,15 @@ impl Encoded {
         conditions: &[Expr],
         reader: &mut Reader<'_>,
     ) -> Result<Left, ()> {
-        self.truths.resize_with(conditions.len(), || None);
+        let all = self.conjuncts.get_or_insert_with(|| conjuncts(conditions).into()).clone();
+        self.truths.resize_with(all.len(), || None);
         let mark = eval.conditions.borrow().mark();
         let mut left = Left::All;
-        for (at, condition) in conditions.iter().enumerate() {
-            let passed = self.condition(eval, (at, condition), reader, &left);
+        for (at, conjunct) in all.iter().enumerate() {
+            if conjunct.is_implied && !reader.is_quick(&conjunct.columns) {
+                continue;
+            }
+            let passed = self.condition(eval, (at, conjunct), reader, left);
             if eval.conditions.borrow_mut().forget_since(mark) {
                 return Err(());
             }
@@ -117,6 +125,7 @@ impl Encoded {
                 return Ok(left);
             }
         }
+        left = left.listed();
         for key in self.keys.iter_mut().filter(|key| key.is_useful()) {
             let column = reader.column(key.at, &left).map_err(drop)?;
             let mut rows = left.into_rows(reader.block.len());
@@ -128,40 +137,45 @@ impl Encoded {
         Ok(left)
     }
 
+    /// The rows of `left` for which a condition holds.
     fn condition(
         &mut self,
         eval: &EvalContext<'_>,
-        (at, condition): (usize, &Expr),
+        (at, conjunct): (usize, &Conjunct),
         reader: &mut Reader<'_>,
-        left: &Left,
+        left: Left,
     ) -> SqlResult<Left> {
-        let mut columns = Vec::new();
-        condition.for_each_column(&mut |column| columns.push(column));
-        columns.sort_unstable();
-        columns.dedup();
-        if let [column] = columns[..]
-            && let Some(truth) = self.truth(eval, (at, condition), reader, column)
-            && let Some(codes) = reader.codes(column)?
-        {
-            let (of_values, of_null) = truth.split_at(truth.len() - 1);
-            let holds = |row: usize| match &codes.valid {
-                Some(valid) if !valid.get(row) => of_null[0],
-                _ => of_values[codes.of[row] as usize],
-            };
-            return Ok(match left {
-                Left::All => Left::Rows(Bitmap::from_fn(codes.of.len(), holds).positions()),
-                Left::Rows(rows) => Left::Rows(kept(rows, |_, row| holds(row as usize))),
-            });
+        let Conjunct { condition, columns, .. } = conjunct;
+        if let [column] = columns[..] {
+            if let Some(truth) = self.truth(eval, (at, condition), reader, column)
+                && let Some(codes) = reader.codes(column)?
+            {
+                let (of_values, of_null) = truth.split_at(truth.len() - 1);
+                let holds = |row: usize| match &codes.valid {
+                    Some(valid) if !valid.get(row) => of_null[0],
+                    _ => of_values[codes.of[row] as usize],
+                };
+                return Ok(match left.listed() {
+                    Left::Rows(rows) => Left::Rows(kept(&rows, |_, row| holds(row as usize))),
+                    Left::All | Left::Marked(_) => {
+                        Left::Marked(Bitmap::from_fn(codes.of.len(), holds))
+                    }
+                });
+            }
+            if conjunct.is_instant && reader.suits_whole(column, &left) {
+                let batch = reader.batch(columns, &Left::All)?;
+                return Ok(left.and(condition.eval_filter(eval, &batch)?));
+            }
         }
-        let batch = reader.batch(&columns, left)?;
+        let left = left.listed();
+        let batch = reader.batch(columns, &left)?;
         let truth = condition.eval_filter(eval, &batch)?;
         Ok(match left {
-            Left::All if truth.count_ones() == batch.rows() => Left::All,
-            Left::All => Left::Rows(truth.positions()),
             Left::Rows(rows) => {
                 let passed = truth.positions();
                 Left::Rows(passed.into_iter().map(|row| rows[row as usize]).collect())
             }
+            Left::All | Left::Marked(_) => Left::All.and(truth),
         })
     }
 
@@ -215,18 +229,53 @@ fn truth_by_entry(
 /// Rows of a block that are left.
 pub(super) enum Left {
     All,
+    /// Those whose bits are set.
+    Marked(Bitmap),
     /// Their numbers, rising.
     Rows(Vec<u32>),
 }
 
 impl Left {
     pub(super) fn is_none(&self) -> bool {
-        matches!(self, Self::Rows(rows) if rows.is_empty())
+        match self {
+            Self::All => false,
+            Self::Marked(rows) => rows.words().iter().all(|word| *word == 0),
+            Self::Rows(rows) => rows.is_empty(),
+        }
+    }
+
+    /// The same without [`Self::Marked`].
+    fn listed(self) -> Self {
+        match self {
+            Self::Marked(rows) => match rows.count_ones() == rows.len() {
+                true => Self::All,
+                false => Self::Rows(rows.positions()),
+            },
+            listed => listed,
+        }
+    }
+
+    /// Those of the rows whose bits are set, too.
+    fn and(self, set: Bitmap) -> Self {
+        match self {
+            Self::All => Self::Marked(set),
+            Self::Marked(rows) => Self::Marked(rows.and(&set)),
+            Self::Rows(rows) => Self::Rows(kept(&rows, |_, row| set.get(row as usize))),
+        }
+    }
+
+    /// Number of the rows, which are some of `count`.
+    fn count(&self, count: usize) -> usize {
+        match self {
+            Self::All => count,
+            Self::Marked(rows) => rows.count_ones(),
+            Self::Rows(rows) => rows.len(),
+        }
     }
 
     pub(super) fn rows(&self) -> Option<&[u32]> {
         match self {
-            Self::All => None,
+            Self::All | Self::Marked(_) => None,
             Self::Rows(rows) => Some(rows),
         }
     }
@@ -234,6 +283,7 @@ impl Left {
     fn into_rows(self, count: usize) -> Vec<u32> {
         match self {
             Self::All => (0..count as u32).collect(),
+            Self::Marked(rows) => rows.positions(),
             Self::Rows(rows) => rows,
         }
     }
@@ -252,7 +302,23 @@ impl<'b> Reader<'b> {
         Self { block, width, whole: vec![None; width] }
     }
 
-    /// A column for the rows that are left.
+    /// Whether a condition that follows from others is worth its time: on a column of numbers, or of
+    /// entries of a dictionary.
+    fn is_quick(&self, columns: &[usize]) -> bool {
+        let segment = |at: usize| self.block.segment(at);
+        let is_quick = |at: usize| {
+            segment(at).entries().is_some() || segment(at).physical() != Physical::Bytes
+        };
+        columns.iter().all(|at| is_quick(*at))
+    }
+
+    /// Whether a column will be decoded as a whole for the rows that are left, or has been.
+    fn suits_whole(&self, at: usize, left: &Left) -> bool {
+        let count = self.block.len();
+        self.whole[at].is_some() || left.count(count) * SPARSE >= count
+    }
+
+    /// A column for the rows that are left, which are listed.
     pub(super) fn column(&mut self, at: usize, left: &Left) -> SqlResult<Arc<Column>> {
         let is_sparse = |rows: &&[u32]| rows.len() * SPARSE < self.block.len();
         if let Some(rows) = left.rows().filter(is_sparse)
@@ -274,7 +340,8 @@ impl<'b> Reader<'b> {
         })
     }
 
-    /// The rows that are left with these columns; the others are NULL placeholders.
+    /// The rows that are left, which are listed, with these columns; the others are NULL
+    /// placeholders.
     fn batch(&mut self, columns: &[usize], left: &Left) -> SqlResult<Batch> {
         let rows = left.rows().map_or(self.block.len(), <[u32]>::len);
         let nothing = Arc::new(Column::nulls(Physical::Int, 0, rows));
