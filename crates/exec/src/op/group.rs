@@ -19,7 +19,7 @@ const FEW_GROUPS: usize = 64;
 const LEAST_ROWS: usize = 8;
 const LEAST_STATES: usize = 3;
 
-/// Where an aggregate's results come from.
+/// The state that gives an aggregate's results.
 enum Source {
     Own(AggregateState),
     /// The state of an earlier aggregate: `SUM(x)` beside `AVG(x)`.

@@ -1,6 +1,6 @@
-//! The conditions of a scan by columns in the order in which they are tested, cheap ones first, with
-//! those on one column that follow from an OR over several: `(a = 1 AND b < 2) OR (a = 3 AND b < 4)`
-//! implies `a = 1 OR a = 3`. They drop most rows before the whole is evaluated.
+//! The conditions of a scan by columns in the order in which they are tested, cheap ones first,
+//! with those on one column that follow from an OR over several: `(a = 1 AND b < 2) OR
+//! (a = 3 AND b < 4)` implies `a = 1 OR a = 3`. They drop most rows before the whole is evaluated.
 //!
 //! Must only move conditions that cannot raise a warning, fail or have an effect: rows are tested
 //! that another condition would have dropped.
@@ -24,12 +24,16 @@ pub(super) struct Conjunct {
 }
 
 impl Conjunct {
-    fn new(condition: Expr, is_implied: bool) -> Self {
-        let (columns, is_instant) = (condition.columns(), is_instant(&condition));
-        Self { condition, columns, is_instant, is_implied }
+    fn given(condition: &Expr) -> Self {
+        Self {
+            condition: condition.clone(),
+            columns: condition.columns(),
+            is_instant: is_instant(condition),
+            is_implied: false,
+        }
     }
 
-    /// How late it is tested.
+    /// A higher one is tested later.
     fn rank(&self) -> u8 {
         match (self.is_instant, self.columns.len()) {
             (true, _) => 0,
@@ -41,12 +45,12 @@ impl Conjunct {
 
 /// The conditions in the order in which a scan tests them.
 pub(super) fn conjuncts(conditions: &[Expr]) -> Vec<Conjunct> {
-    let given = conditions.iter().map(|condition| Conjunct::new(condition.clone(), false));
+    let given = conditions.iter().map(Conjunct::given);
     if !conditions.iter().all(is_quiet) {
         return given.collect();
     }
-    let implied =
-        conditions.iter().flat_map(of_one).map(|condition| Conjunct::new(condition, true));
+    let implied = conditions.iter().flat_map(of_one);
+    let implied = implied.map(|e| Conjunct { is_implied: true, ..Conjunct::given(&e) });
     let mut all: Vec<_> = implied.chain(given).collect();
     all.sort_by_key(Conjunct::rank);
     all
@@ -87,7 +91,8 @@ fn is_quiet(e: &Expr) -> bool {
     !e.any(&mut |e| !is_quiet(e))
 }
 
-/// What all branches of an OR demand of a column together; `None` if one of them allows any value.
+/// The condition on a column that all branches of an OR make together; `None` if one of them allows
+/// any value.
 fn on_column(branches: &[Expr], column: usize) -> Option<Expr> {
     let of_branch = |branch: &Expr| {
         let parts = match &branch.kind {
@@ -147,8 +152,9 @@ mod tests {
         assert_eq!(found, expected);
         // Branches that leave a column open imply nothing for it.
         let open = either(&[both(&[one.clone(), low.clone()]), two.clone()]);
-        assert_eq!(tested(&[open.clone()]), [either(&[one.clone(), two]), open]);
-        // What compares a column with a value comes first.
+        let found = tested(std::slice::from_ref(&open));
+        assert_eq!(found, [either(&[one.clone(), two]), open]);
+        // A comparison of a column with a value comes first.
         let columns = comparison(CompareOp::Lt, column(0), column(1));
         assert_eq!(tested(&[columns.clone(), low.clone(), one.clone()]), [low, one, columns]);
     }

@@ -302,8 +302,8 @@ impl<'b> Reader<'b> {
         Self { block, width, whole: vec![None; width] }
     }
 
-    /// Whether a condition that follows from others is worth its time: on a column of numbers, or of
-    /// entries of a dictionary.
+    /// Whether a condition that follows from others is worth its time: on a column of numbers, or
+    /// of entries of a dictionary.
     fn is_quick(&self, columns: &[usize]) -> bool {
         let segment = |at: usize| self.block.segment(at);
         let is_quick = |at: usize| {

@@ -49,7 +49,7 @@ impl<'a> Narrow<'a> {
     }
 }
 
-/// What `f` gives for the two arguments of each row. A loop for each shape can be vectorised.
+/// The results of `f` for the two arguments of each row. A loop for each shape can be vectorised.
 #[inline]
 fn by_row<T>(
     rows: usize,
