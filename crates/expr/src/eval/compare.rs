@@ -193,8 +193,16 @@ fn natives<T: Native + PartialOrd>(op: CompareOp, a: &Column, b: &Column, rows: 
     by_operator!(op, rows, row => a.value(row), b.value(row))
 }
 
+/// Compares values with one. A loop over a slice can be vectorised, one by row number cannot.
 fn against<T: Copy + PartialOrd>(op: CompareOp, values: &[T], y: T) -> Bitmap {
-    by_operator!(op, values.len(), row => values[row], y)
+    match op {
+        CompareOp::Eq | CompareOp::NullSafeEq => Bitmap::of_values(values, |x| x == y),
+        CompareOp::Ne => Bitmap::of_values(values, |x| x != y),
+        CompareOp::Lt => Bitmap::of_values(values, |x| x < y),
+        CompareOp::Le => Bitmap::of_values(values, |x| x <= y),
+        CompareOp::Gt => Bitmap::of_values(values, |x| x > y),
+        CompareOp::Ge => Bitmap::of_values(values, |x| x >= y),
+    }
 }
 
 /// Compares signed with unsigned integers.

@@ -54,6 +54,24 @@ impl Bitmap {
         Self { words, len }
     }
 
+    /// A bit for each value, which `test` gives.
+    #[inline]
+    pub fn of_values<T: Copy>(values: &[T], test: impl Fn(T) -> bool) -> Self {
+        let shifted = |values: &[T]| {
+            let bits = values.iter().rev();
+            bits.fold(0, |word, value| word << 1 | u64::from(test(*value)))
+        };
+        let (whole, rest) = values.as_chunks::<64>();
+        let mut words = Vec::with_capacity(values.len().div_ceil(64));
+        match size_of::<T>() < size_of::<u64>() {
+            // Bytes first: their loop is vectorised. That of longer values would not be faster.
+            true => words.extend(whole.iter().map(|v| word_of(&v.map(|v| test(v).into())))),
+            false => words.extend(whole.iter().map(|v| shifted(v))),
+        }
+        words.extend((!rest.is_empty()).then(|| shifted(rest)));
+        Self { words, len: values.len() }
+    }
+
     /// Number of bits.
     pub fn len(&self) -> usize {
         self.len
@@ -233,6 +251,10 @@ mod tests {
             let bit = |i: usize| i.is_multiple_of(3) || i % 64 > 60;
             let (one_by_one, map) = ((0..len).map(bit).collect(), Bitmap::from_fn(len, bit));
             assert_eq!(map, one_by_one);
+            let values: Vec<usize> = (0..len).collect();
+            assert_eq!(Bitmap::of_values(&values, bit), one_by_one);
+            let values: Vec<u32> = (0..len as u32).collect();
+            assert_eq!(Bitmap::of_values(&values, |i| bit(i as usize)), one_by_one);
             assert!(map.positions().iter().map(|at| *at as usize).eq(map.iter_ones()));
         }
         for most in 0..=256 {
