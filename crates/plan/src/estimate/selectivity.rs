@@ -230,8 +230,33 @@ impl Estimator<'_> {
                 }
             }
             CompareOp::Ne => 0.9,
-            _ => RANGE,
+            CompareOp::Lt | CompareOp::Le => self.ordered(&compare.left, &compare.right),
+            CompareOp::Gt | CompareOp::Ge => self.ordered(&compare.right, &compare.left),
         }
+    }
+
+    /// Share of rows in which `low` is below `high`.
+    fn ordered(&self, low: &Expr, high: &Expr) -> f64 {
+        let columns = low.as_column().zip(high.as_column());
+        columns.and_then(|(low, high)| self.column_below(low, high)).unwrap_or(RANGE)
+    }
+
+    /// Share of rows in which one column is below another, if they are independent: the mean share
+    /// of values below each part of the other's. `None` without statistics.
+    fn column_below(&self, low: ColumnId, high: ColumnId) -> Option<f64> {
+        let (relation, at) = self.columns.table_column(high)?;
+        let statistics = column_statistics(&relation.table, at, self.source)?;
+        let (min, max) = (position(&statistics.min)?, position(&statistics.max)?);
+        let bounds: SmallVec<[f64; 64]> =
+            std::iter::once(min).chain(statistics.histogram.iter().filter_map(position)).collect();
+        let middles: SmallVec<[f64; 64]> = match bounds.len() {
+            0..3 => (0..8).map(|part| min + (max - min) * (f64::from(part) + 0.5) / 8.0).collect(),
+            _ => bounds.windows(2).map(|ends| (ends[0] + ends[1]) / 2.0).collect(),
+        };
+        let below = middles.iter().map(|point| self.share_below(low, *point));
+        let sum = below.sum::<Option<f64>>()?;
+        let share = (1.0 - statistics.null_fraction) * sum / middles.len() as f64;
+        Some(share.clamp(0.001, 1.0))
     }
 
     /// Share of rows in which a column equals one value.
