@@ -101,13 +101,47 @@ impl Builder<'_> {
     /// The physical plan for `plan`, with at least the `required` columns.
     pub(crate) fn build(&mut self, plan: &Logical, required: &ColumnSet, goal: Goal<'_>) -> Built {
         stack::ensure();
+        let mut built = self.built(plan, required, goal);
+        if self.columns.units.has_inner() && built.node.of_units.is_none() {
+            self.mark(plan, &mut built);
+        }
+        built
+    }
+
+    /// Marks a node with the unit that made it.
+    fn mark(&self, plan: &Logical, built: &mut Built) {
+        let of =
+            |ids: &mut dyn Iterator<Item = ColumnId>| ids.map(|id| self.columns.get(id).unit).max();
+        let unit = match plan {
+            Logical::Limit { cut, .. } => Some(cut.unit),
+            Logical::Sort { unit, .. } if *unit > 0 => Some(*unit),
+            Logical::Project { columns, .. } => of(&mut columns.iter().map(|(id, _)| *id)),
+            Logical::Aggregate(node) => {
+                let groups = node.groups.iter().map(|(id, _)| *id);
+                of(&mut groups.chain(node.aggregates.iter().map(|(id, _)| *id)))
+            }
+            Logical::Distinct { columns, .. }
+            | Logical::CommonScan { columns, .. }
+            | Logical::Empty(columns)
+            | Logical::Values { columns, .. } => of(&mut columns.iter().copied()),
+            Logical::Set(node) => of(&mut node.columns.iter().copied()),
+            Logical::Window(node) => node.items.first().map(|i| self.columns.get(i.column).unit),
+            Logical::RowNumbers(node) => Some(self.columns.get(node.column).unit),
+            _ => None,
+        };
+        if let Some(unit) = unit {
+            built.node.of_units = Some(Box::new(self.columns.units.mark(unit, &built.layout)));
+        }
+    }
+
+    fn built(&mut self, plan: &Logical, required: &ColumnSet, goal: Goal<'_>) -> Built {
         match plan {
             Logical::Scan(_) | Logical::Join(_) | Logical::Filter { .. } => {
                 self.joins(plan, required, goal)
             }
             Logical::Project { input, columns } => self.project(input, columns, required, goal),
             Logical::Aggregate(node) => self.aggregate(node, required),
-            Logical::Sort { input, keys } => self.sort(input, keys, None, required, goal),
+            Logical::Sort { input, keys, .. } => self.sort(input, keys, None, required, goal),
             Logical::Limit { input, cut } => self.limit(input, cut, required),
             Logical::Distinct { input, columns } if self.has_distinct_rows(input, columns) => {
                 let built = self.build(input, &columns.iter().copied().collect(), goal);

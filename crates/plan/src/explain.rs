@@ -14,10 +14,12 @@ mod keys;
 mod known;
 mod merged;
 mod names;
+mod remarks;
 mod rows;
 mod text;
 mod trace;
 mod tree;
+mod units;
 mod versions;
 mod work;
 

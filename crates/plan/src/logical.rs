@@ -8,6 +8,7 @@ mod column_set;
 mod columns;
 mod node;
 mod tree;
+mod units;
 
 pub(crate) use column_set::ColumnSet;
 pub(crate) use columns::{Columns, RelationId, RelationInfo, TextColumn};
@@ -15,6 +16,7 @@ pub(crate) use node::{
     AggregateNode, Cut, Join, JsonTableNode, Logical, RecursiveNode, RecursivePart, RowNumberNode,
     SetNode, SortItem, SubqueryState, WindowItem, WindowNode,
 };
+pub(crate) use units::{UnitId, Units};
 
 /// Number of a column, unique in the statement.
 pub(crate) type ColumnId = usize;

@@ -22,6 +22,7 @@ mod output;
 mod search;
 mod set;
 mod subplan;
+mod unit;
 mod window;
 
 pub use access::{
@@ -44,6 +45,7 @@ pub use output::{OutputColumn, PartOf};
 pub use search::Search;
 pub use set::{CommonTable, RecursivePart, RecursiveUnion, SetOperation, SetOperator};
 pub use subplan::{OuterColumn, SubPlan};
+pub use unit::{Told, Unit, UnitKind, UnitTables};
 pub use window::{FrameBound, FrameUnit, Window, WindowCall, WindowFrame, WindowFunction};
 
 use std::sync::Arc;
@@ -90,8 +92,8 @@ pub struct Plan {
     pub sizes: Sizes,
     /// Things that it uses beside literals and rows.
     pub uses: crate::safety::Used,
-    /// Aliases of tables that need not be read, since their outer joins change nothing.
-    pub eliminated: Vec<Box<str>>,
+    /// Facts that only EXPLAIN tells.
+    pub told: Told,
     /// Triggers, and columns that only the binary log has.
     pub changes: RowChanges,
 }

@@ -4,9 +4,11 @@
 mod changing;
 mod dml;
 mod foreign;
+mod parts;
 mod portion;
 mod procedure;
 mod rows;
+mod units;
 mod variables;
 
 use std::sync::Arc;
@@ -21,11 +23,14 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{Condition, SqlError, SqlResult, stack};
 
+use self::parts::{common_table, subplan};
 pub use self::rows::{RowsChange, RowsPlan, rows_plan};
 use crate::bind::{Binder, HandlerRead, HandlerSyntax, Known, Named, Names, Query};
 use crate::build::{Builder, Built, CommonEstimate, Goal, SubplanCost, tell_scans};
 use crate::logical::{ColumnId, ColumnSet, Columns, Logical, RelationId, SubqueryState};
-use crate::physical::{CommonTable, FewRows, Operator, OwnValue, Plan, PlanNode, Sizes, SubPlan};
+use crate::physical::{
+    CommonTable, FewRows, Operator, OwnValue, Plan, PlanNode, Sizes, SubPlan, Told,
+};
 use crate::rewrite::{Eliminator, Unnest, merge_projections, push_conditions, unnest};
 use crate::safety::Uses;
 use crate::settings::{Environment, Settings, StatisticsSource};
@@ -537,6 +542,9 @@ impl Draft {
         context: &PlanContext<'_>,
     ) -> Done {
         self.mark_variables(&mut plan);
+        if context.settings.variables.explains {
+            self.tell_units(&plan, context.settings.variables);
+        }
         if self.subqueries.is_empty() {
             return self.variant(plan, ids, context, 0).0;
         }
@@ -677,7 +685,9 @@ impl Draft {
         }
         let built = builder.build(&plan, &ids.iter().copied().collect(), Goal::default());
         let root = builder.arrange(built, ids);
-        Done { root, draft: self, subplans, common }
+        let mut done = Done { root, draft: self, subplans, common };
+        done.mark_tables();
+        done
     }
 }
 
@@ -731,44 +741,6 @@ fn improved(mut plan: Logical, columns: &Columns) -> Logical {
     plan
 }
 
-fn common_table(builder: &mut Builder<'_>, at: usize, common: &crate::bind::Common) -> CommonTable {
-    let used = common.references > 0;
-    let built = match used {
-        true => {
-            let built =
-                builder.build(&common.plan, &common.ids.iter().copied().collect(), Goal::default());
-            builder.arrange(built, &common.ids)
-        }
-        false => {
-            builder.build(&Logical::Empty(common.ids.clone()), &Default::default(), Goal::default())
-        }
-    };
-    let distinct = common.ids.iter().map(|id| builder.distinct(*id)).collect();
-    builder.common[at] =
-        Some(CommonEstimate { rows: built.node.rows, types: built.node.columns.clone(), distinct });
-    CommonTable {
-        name: common.name.clone(),
-        columns: built.node.columns.clone(),
-        plan: built.node,
-        computed_with: common.computed_with,
-    }
-}
-
-fn subplan(builder: &mut Builder<'_>, subquery: &SubqueryState) -> SubPlan {
-    if !subquery.finished {
-        builder.subplans.push(SubplanCost::default());
-        let root = PlanNode::new(Operator::Empty, Vec::new(), 0.0, 0.0);
-        return SubPlan { root, slots: Vec::new(), filled_by: Vec::new(), volatile: false };
-    }
-    let ids = subquery.output.iter().copied().collect();
-    let built = builder.build(&subquery.plan, &ids, Goal::default());
-    let built = builder.arrange(built, &subquery.output);
-    let correlated = !subquery.args.is_empty() || subquery.volatile;
-    builder.subplans.push(SubplanCost { cost: built.node.cost, correlated });
-    let (slots, filled_by) = subquery.args.iter().map(|arg| builder.columns.filled(arg)).unzip();
-    SubPlan { root: built.node, slots, filled_by, volatile: subquery.volatile }
-}
-
 impl Done {
     pub(crate) fn into_plan(self, output: Vec<crate::physical::OutputColumn>) -> Plan {
         let relations = self.draft.columns.relations.iter();
@@ -793,7 +765,7 @@ impl Done {
             warnings: self.draft.warnings,
             sizes: self.draft.sizes,
             uses: self.draft.uses,
-            eliminated,
+            told: Told { eliminated, units: self.draft.columns.units.numbered() },
             changes: Default::default(),
         }
     }

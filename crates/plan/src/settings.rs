@@ -40,6 +40,10 @@ pub struct PlanVariables {
     pub auto_is_null: bool,
     /// `optimizer_switch` has `table_elimination`.
     pub table_elimination: bool,
+    /// `optimizer_switch` has `derived_merge`. Only EXPLAIN follows it.
+    pub derived_merge: bool,
+    /// `optimizer_switch` has `derived_with_keys`. Only EXPLAIN follows it.
+    pub derived_with_keys: bool,
 }
 
 /// A plan's use of engine-independent statistics, those in `mysql.table_stats`,
@@ -71,6 +75,8 @@ impl PlanVariables {
         explains: false,
         auto_is_null: false,
         table_elimination: true,
+        derived_merge: true,
+        derived_with_keys: true,
     };
 }
 

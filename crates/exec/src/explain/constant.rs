@@ -45,7 +45,7 @@ pub(super) fn read<'p>(
     plan: &'p Plan,
     found: Vec<&'p PlanNode>,
 ) -> SqlResult<(Vec<&'p TableScan>, Known)> {
-    let mut known = Known { eliminated: plan.eliminated.clone(), ..Known::default() };
+    let mut known = Known { eliminated: plan.told.eliminated.clone(), ..Known::default() };
     let mut scans = Vec::new();
     let found_rows = execution.session.values.found_rows.get();
     for node in found {

@@ -11,7 +11,8 @@ use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult};
 
 use super::Binder;
-use crate::logical::{ColumnId, Logical};
+use crate::logical::{ColumnId, Logical, UnitId};
+use crate::physical::UnitKind;
 
 /// Maximum number of common tables in a statement. Each may read the previous one, so their number
 /// is a limit of the plan's depth.
@@ -36,6 +37,8 @@ pub(crate) struct Common {
     pub recursive: bool,
     /// The other table with which it is computed, if any.
     pub computed_with: Option<usize>,
+    /// Its unit.
+    pub unit: UnitId,
     pub(super) state: State,
     /// Its definition, if nothing that it names can have another meaning where it is read.
     pub(super) definition: Option<Arc<ast::CommonTable>>,
@@ -73,10 +76,19 @@ impl Binder<'_> {
 
     /// A table that does not read itself.
     pub(super) fn plain_table(&mut self, table: &ast::CommonTable) -> SqlResult<()> {
+        let around = self.columns.units.open(UnitKind::Merged, &table.name.value);
         let query = self.closed_query(&table.query)?;
+        let unit = self.columns.units.close(around);
         // Its number follows those of the tables inside it.
         let number = self.new_common(table, State::Anchor);
+        let merges = self.merges(&table.query, &query);
         self.defined(table, number, query)?;
+        self.common[number].unit = unit;
+        if !merges || !self.settings.variables.derived_merge {
+            let common = &self.common[number];
+            let columns: Vec<_> = common.names.iter().cloned().zip(common.ids.clone()).collect();
+            self.columns.units.keep(unit, &common.plan, &columns);
+        }
         self.common[number].definition = Some(Arc::new(table.clone()));
         self.visible.push((table.name.value.clone(), number));
         Ok(())
@@ -92,6 +104,7 @@ impl Binder<'_> {
             references: 0,
             recursive: false,
             computed_with: None,
+            unit: 0,
             state,
             definition: None,
         });
@@ -158,6 +171,9 @@ impl Binder<'_> {
             kept.coercibility = info.coercibility;
             columns.push(column);
         }
+        if !first_round && !self.common[table].recursive {
+            self.read_unit(table, alias, &columns);
+        }
         self.add_listed(alias, names, columns.clone());
         if first_round {
             return Ok(Some(Logical::WorkScan { table, columns }));
@@ -168,6 +184,14 @@ impl Binder<'_> {
             self.common[first].references += 1;
         }
         Ok(Some(Logical::CommonScan { table, columns }))
+    }
+
+    /// Notes a reference to a common table whose rows are kept. Compat: each is a unit of its own.
+    fn read_unit(&mut self, table: usize, alias: &str, columns: &[ColumnId]) {
+        let common = &self.common[table];
+        let unit = self.columns.units.read_again(common.unit, alias, common.references);
+        self.columns.units.name_columns(unit, &common.names, columns);
+        columns.iter().for_each(|id| self.columns.get_mut(*id).unit = unit);
     }
 
     /// The common table as it was at another time: its definition in place of the reference.
@@ -192,10 +216,14 @@ impl Binder<'_> {
 
     /// Binds a definition in place of a reference, like a derived table.
     fn inlined(&mut self, table: &ast::CommonTable, alias: &str) -> SqlResult<Logical> {
+        let around = self.columns.units.open_text(UnitKind::Merged, alias);
         let mut query = self.closed_query(&table.query)?;
+        let unit = self.columns.units.close(around);
         self.keep_digits(&mut query, &table.query);
         let names = self.derived_names(&query, &table.columns)?;
         self.keep_columns(&query);
+        let merges = self.merges(&table.query, &query);
+        self.keep_unit(unit, &query, (merges, &names));
         let ids = query.ids();
         self.add_listed(alias, names, ids);
         Ok(query.plan)

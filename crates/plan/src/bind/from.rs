@@ -15,8 +15,8 @@ use selkie_types::{SqlError, SqlResult, pace, stack};
 
 use super::Binder;
 use super::scope::{Clause, Scope, Source, SourceColumns};
-use crate::logical::{ColumnId, Join, Logical, RelationId};
-use crate::physical::JoinKind;
+use crate::logical::{ColumnId, Join, Logical, RelationId, UnitId};
+use crate::physical::{JoinKind, UnitKind};
 
 /// The leaves that a `PARTITION` clause names, rising; `None` without one.
 pub(super) fn listed_parts(
@@ -199,15 +199,53 @@ impl Binder<'_> {
 
     fn derived(&mut self, derived: &ast::DerivedTable) -> SqlResult<Logical> {
         let time = derived.system_time.as_ref();
+        let around = self.columns.units.open(UnitKind::Merged, &derived.alias.value);
         let mut query =
             self.at_time(time, &derived.alias.value, |b| b.closed_query(&derived.query))?;
+        let unit = self.columns.units.close(around);
         self.keep_digits(&mut query, &derived.query);
         self.let_keys_through(&mut query);
         let ids = query.ids();
         let names = self.derived_names(&query, &[])?;
         self.keep_columns(&query);
+        let merges = self.merges(&derived.query, &query);
+        self.keep_unit(unit, &query, (merges, &names));
         self.add_listed(&derived.alias.value, names, ids);
         Ok(query.plan)
+    }
+
+    /// Whether MariaDB merges a query into the one around it, although it may read tables whose
+    /// rows are kept.
+    pub(super) fn merges(&self, query: &ast::Query, bound: &super::Query) -> bool {
+        let ast::QueryBody::Select(select) = &query.body else { return bound.plan.is_merged() };
+        let is_plain = query.limit.is_none()
+            && !select.options.distinct
+            && select.group_by.is_empty()
+            && select.having.is_none()
+            && !select.from.is_empty();
+        let is_window =
+            |e: &ast::Expr| matches!(&e.kind, ast::ExprKind::Call(c) if c.over.is_some());
+        let mut computes = |item: &ast::SelectItem| match item {
+            ast::SelectItem::Expr { expr, .. } => {
+                let found = |e: &ast::Expr| is_window(e) || self.is_aggregate(e);
+                expr.find(&mut |e| found(e).then_some(())).is_some()
+            }
+            ast::SelectItem::Wildcard { .. } => false,
+        };
+        is_plain && !select.items.iter().any(&mut computes)
+    }
+
+    /// Notes that MariaDB keeps the rows of a table, unless it merges its query.
+    pub(super) fn keep_unit(
+        &mut self,
+        unit: UnitId,
+        query: &super::Query,
+        (merges, names): (bool, &[Box<str>]),
+    ) {
+        if !merges || !self.settings.variables.derived_merge {
+            let columns: Vec<_> = names.iter().cloned().zip(query.ids()).collect();
+            self.columns.units.keep(unit, &query.plan, &columns);
+        }
     }
 
     /// Marks the columns of a derived table that is not merged into the outer query.

@@ -207,8 +207,9 @@ impl Binder<'_> {
             descending: node.descending.get(at).copied().unwrap_or(false),
         };
         let keys = node.groups.iter().enumerate().map(key).collect();
+        let unit = node.groups.iter().map(|(id, _)| self.columns.get(*id).unit).max().unwrap_or(0);
         let rows = std::mem::replace(&mut **input, Logical::OneRow);
-        **input = Logical::Sort { input: Box::new(rows), keys };
+        **input = Logical::Sort { input: Box::new(rows), keys, unit };
     }
 }
 

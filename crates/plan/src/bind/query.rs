@@ -21,6 +21,11 @@ use crate::safety::Uses;
 /// Maximum nesting of set operations.
 const MOST_LEVELS: usize = 400;
 
+/// Position in the text at which the first of these rows begins.
+fn start_of(rows: &[Vec<ast::Expr>]) -> u32 {
+    rows.first().and_then(|row| row.first()).map_or(0, |first| first.span.start)
+}
+
 /// Common type of a column of combined queries, and its coercibility.
 type CommonType = (SqlType, Coercibility);
 
@@ -41,7 +46,10 @@ impl Binder<'_> {
         let visible = self.visible.len();
         let locking = self.reading.locking.take();
         if let Some(with) = &query.with {
+            let units = &mut self.columns.units;
+            let begins = units.begin_with(query.span.start);
             self.with(with)?;
+            self.columns.units.end_with(Some(begins.unwrap_or(query.span.start)));
         }
         // A locking clause applies to the tables in FROM, including those of merged views, but not
         // to other queries.
@@ -105,7 +113,8 @@ impl Binder<'_> {
         });
         let keys = self.in_clause(Clause::Order, |b| b.tail_keys(tail.order_by, &query.columns));
         self.pop_scope();
-        let plan = limited(sorted(query.plan, keys?), limit);
+        let unit = self.columns.units.current();
+        let plan = limited(sorted(query.plan, keys?, unit), limit);
         Ok(Query { plan, columns: query.columns })
     }
 
@@ -177,6 +186,8 @@ impl Binder<'_> {
         clause: Clause,
     ) -> SqlResult<Query> {
         self.push_scope();
+        let around = self.columns.units.select(start_of(rows));
+        self.columns.units.end_select(around);
         self.scope().clause = clause;
         let mut numbered = rows.iter().zip(1..);
         let bound: SqlResult<Vec<Vec<Expr>>> =

@@ -34,7 +34,11 @@ impl Binder<'_> {
                 _ => {
                     let group: Vec<&ast::CommonTable> =
                         group.iter().map(|at| &tables[*at]).collect();
-                    self.group(&group, &dependencies)?;
+                    let (before, around) = (self.common.len(), self.columns.units.open_group());
+                    let bound = self.group(&group, &dependencies);
+                    let unit = self.columns.units.close(around);
+                    self.common[before..].iter_mut().for_each(|common| common.unit = unit);
+                    bound?;
                 }
             }
         }

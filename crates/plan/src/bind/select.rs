@@ -16,7 +16,7 @@ use super::having::is_computed_once;
 use super::row_number::RowNumbers;
 use super::scope::{Clause, SourceColumns};
 use super::{Binder, Named, Query};
-use crate::logical::{AggregateNode, ColumnId, ColumnSet, Cut, Logical, SortItem};
+use crate::logical::{AggregateNode, ColumnId, ColumnSet, Cut, Logical, SortItem, UnitId};
 use crate::safety::Uses;
 
 /// ORDER BY and LIMIT of the query around a SELECT.
@@ -58,7 +58,9 @@ impl Binder<'_> {
         }
         let reading = Wanted::all(Privileges::SELECT);
         let chooses_rows = std::mem::take(&mut self.chooses_rows);
+        let around = self.columns.units.select(select.span.start);
         let bound = self.using_tables(reading, |b| b.select_in_scope(select, tail));
+        self.columns.units.end_select(around);
         self.chooses_rows = chooses_rows;
         self.pop_scope();
         bound
@@ -466,7 +468,8 @@ impl Binder<'_> {
         let Some(limit) = tail.limit else {
             let unlimited = self.settings.variables.sql_select_limit == u64::MAX || !tail.outermost;
             let limit = Some(Expr::uint(self.settings.variables.sql_select_limit));
-            return Ok((!unlimited).then(|| Cut { limit, ..Cut::default() }));
+            let unit = self.columns.units.current();
+            return Ok((!unlimited).then(|| Cut { limit, unit, ..Cut::default() }));
         };
         if limit.with_ties && tail.order_by.is_empty() {
             return Err(SqlError::new(&ER_WITH_TIES_NEEDS_ORDER, &[]));
@@ -478,7 +481,8 @@ impl Binder<'_> {
         if let Some(examined) = number(&limit.rows_examined)? {
             self.rows_examined = Some(examined);
         }
-        Ok(Some(Cut { limit: count, offset, ties: limit.with_ties, counted: false }))
+        let unit = self.columns.units.current();
+        Ok(Some(Cut { limit: count, offset, ties: limit.with_ties, counted: false, unit }))
     }
 
     pub(super) fn limit_value(&mut self, value: &ast::Expr) -> SqlResult<Expr> {
@@ -497,6 +501,7 @@ impl Binder<'_> {
         given: Vec<Given>,
     ) -> SqlResult<Query> {
         let Parts { items, mut order, implied, .. } = parts;
+        let unit = self.columns.units.current();
         let mut columns = Vec::with_capacity(items.len());
         let mut named = Vec::with_capacity(items.len());
         for (item, given) in items.into_iter().zip(given) {
@@ -513,10 +518,10 @@ impl Binder<'_> {
             false if is_open && order.iter().any(computed_once) => {
                 let keys = self.kept_keys(order, &mut columns);
                 let plan = Logical::Project { input: Box::new(plan), columns };
-                limited(sorted(plan, keys), limit)
+                limited(sorted(plan, keys, unit), limit)
             }
             false => {
-                let plan = sorted(plan, order);
+                let plan = sorted(plan, order, unit);
                 let plan = limited(plan, limit);
                 Logical::Project { input: Box::new(plan), columns }
             }
@@ -530,7 +535,7 @@ impl Binder<'_> {
                 if sorts_all {
                     self.sort_by_rest(&mut order, &named);
                 }
-                limited(sorted(plan, order), limit)
+                limited(sorted(plan, order, unit), limit)
             }
         };
         Ok(Query { plan, columns: named })
@@ -727,8 +732,8 @@ fn collated(expr: &Expr) -> Option<ColumnId> {
     below.as_column().filter(|_| expr.coercibility == Coercibility::Explicit)
 }
 
-pub(super) fn sorted(plan: Logical, keys: Vec<SortItem>) -> Logical {
-    if keys.is_empty() { plan } else { Logical::Sort { input: Box::new(plan), keys } }
+pub(super) fn sorted(plan: Logical, keys: Vec<SortItem>, unit: UnitId) -> Logical {
+    if keys.is_empty() { plan } else { Logical::Sort { input: Box::new(plan), keys, unit } }
 }
 
 pub(super) fn limited(plan: Logical, cut: Option<Cut>) -> Logical {

@@ -11,16 +11,25 @@ use selkie_types::error::catalogue::*;
 use selkie_types::{Physical, SqlError, SqlResult, SqlType, TypeKind, stack};
 
 use super::{Binder, Query};
-use crate::logical::{Logical, SubqueryState};
+use crate::logical::{Logical, SubqueryState, UnitId};
+use crate::physical::UnitKind;
 
 impl Binder<'_> {
     fn subquery(&mut self, query: &ast::Query) -> SqlResult<(SubqueryId, Query)> {
-        let bound = self.query(query)?;
-        let id = self.add_subquery(&bound);
+        let (bound, unit) = self.query_of(query, UnitKind::Compared)?;
+        let id = self.add_subquery(&bound, unit);
         Ok((id, bound))
     }
 
-    fn add_subquery(&mut self, query: &Query) -> SubqueryId {
+    /// Binds a subquery as a unit.
+    fn query_of(&mut self, query: &ast::Query, kind: UnitKind) -> SqlResult<(Query, UnitId)> {
+        let around = self.columns.units.open(kind, "");
+        let bound = self.query(query);
+        let unit = self.columns.units.close(around);
+        Ok((bound?, unit))
+    }
+
+    fn add_subquery(&mut self, query: &Query, unit: UnitId) -> SubqueryId {
         let mut volatile = false;
         query.plan.for_each_expr_deep(&mut |e| volatile |= !e.is_deterministic());
         self.subqueries.push(SubqueryState {
@@ -30,6 +39,7 @@ impl Binder<'_> {
             finished: false,
             args: Vec::new(),
             volatile,
+            unit,
         });
         SubqueryId(self.subqueries.len() as u32 - 1)
     }
@@ -48,12 +58,13 @@ impl Binder<'_> {
 
     /// `(SELECT ...)` as a value, or as a row of values.
     pub(super) fn scalar_subquery(&mut self, query: &ast::Query) -> SqlResult<Expr> {
-        let mut whole = self.query(query)?;
+        let (mut whole, unit) = self.query_of(query, UnitKind::Subquery)?;
         if let Some(value) = self.reduced(query, &whole)? {
+            self.columns.units.reduce(unit);
             return Ok(value);
         }
         self.keep_digits_of_value(&mut whole);
-        let (id, query) = (self.add_subquery(&whole), whole);
+        let (id, query) = (self.add_subquery(&whole, unit), whole);
         let value = |(at, column): (usize, &super::Named)| {
             let info = self.columns.get(column.id);
             let ty = SqlType { zerofill: false, ..self.columns.operand_type(column.id) };
@@ -86,7 +97,7 @@ impl Binder<'_> {
         };
         match only(&whole.plan) {
             Some(value) => Ok(Some(value)),
-            None => Ok(only(&self.query(&core_of(query))?.plan)),
+            None => Ok(only(&self.query_of(&core_of(query), UnitKind::Subquery)?.0.plan)),
         }
     }
 
@@ -132,18 +143,19 @@ impl Binder<'_> {
         }
         let query = &*with_numbers(query, &left);
         let before = self.columns.relations.len();
-        let whole = self.query(query)?;
+        let (whole, unit) = self.query_of(query, UnitKind::Compared)?;
         if self.reading.changes_one && !all && op == CompareOp::Eq {
             self.columns.relations[before..].iter_mut().for_each(|r| r.answers = true);
         }
         if !is_row && let Some(value) = self.reduced(query, &whole)? {
+            self.columns.units.reduce(unit);
             return build::comparison(op, left, value, self.types);
         }
         let whole = match all || op != CompareOp::Eq {
             true => whole,
             false => self.narrowed(whole, &left)?,
         };
-        let (id, query) = (self.add_subquery(&whole), whole);
+        let (id, query) = (self.add_subquery(&whole, unit), whole);
         let values = match left.kind {
             ExprKind::Row(values) => values,
             _ => vec![left],

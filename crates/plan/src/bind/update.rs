@@ -304,7 +304,7 @@ impl Binder<'_> {
         }
         let tail = Tail { limit, ..Tail::default() };
         let limit = self.limit(tail)?;
-        Ok(limited(sorted(source, keys), limit))
+        Ok(limited(sorted(source, keys, 0), limit))
     }
 }
 

@@ -16,7 +16,7 @@ use selkie_types::{CollationId, Condition, Privileges, SqlError, SqlResult, stac
 use super::scope::{Source, SourceColumns};
 use super::{Binder, KeptText};
 use crate::logical::{ColumnId, Columns, Logical, RelationId};
-use crate::physical::JoinKind;
+use crate::physical::{JoinKind, UnitKind};
 use crate::updatable;
 
 /// Maximum number of nodes that replace columns of views. A column `x+x` over a view of the same
@@ -84,7 +84,9 @@ impl Binder<'_> {
             && crate::updatable::of_view(self.names.tables, info, view).merges;
         self.reading.locking = self.scope().rows.locking.filter(|_| merged);
         let around_view = self.enter(merged.then_some((alias, info)));
+        let around_unit = self.columns.units.open_text(UnitKind::Merged, alias);
         let bound = self.query_apart(&statement);
+        let unit = self.columns.units.close(around_unit);
         self.leave(around_view);
         self.names.tables = tables;
         self.kept_text = around;
@@ -98,8 +100,13 @@ impl Binder<'_> {
             self.keep_digits(&mut query, &statement);
             self.let_keys_through(&mut query);
         }
-        let names = info.columns.iter().map(|c| c.name.clone()).collect();
+        let names: Vec<Box<str>> = info.columns.iter().map(|c| c.name.clone()).collect();
         self.keep_columns(&query);
+        // Compat: `derived_merge=off` does not concern views.
+        if !merged || !self.merges(&statement, &query) {
+            let columns: Vec<_> = names.iter().cloned().zip(query.ids()).collect();
+            self.columns.units.keep(unit, &query.plan, &columns);
+        }
         let ids = query.ids();
         let kept = self.kept_views.as_mut().map(|views| {
             views.push(KeptView { info: info.clone(), ids: ids.clone(), plan: query.plan.clone() });

@@ -420,6 +420,7 @@ impl Builder<'_> {
             tested,
             rows_per_key: self.shown_rows_per_key(info, &lookup),
             answers: info.answers,
+            unit: self.columns.get(info.first).unit,
         };
         let index_lookup = IndexLookup {
             table: info.table.clone(),

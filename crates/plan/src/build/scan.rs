@@ -68,13 +68,9 @@ impl Builder<'_> {
         path: Path,
     ) -> Built {
         let info = self.relation(relation);
-        let left: Vec<Expr> = conditions
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| !path.bounds.exact.contains(at))
-            .map(|(_, c)| c.clone())
-            .collect();
-        let left = self.in_test_order(left);
+        let left = conditions.iter().enumerate();
+        let left = left.filter(|(at, _)| !path.bounds.exact.contains(at));
+        let left = self.in_test_order(left.map(|(_, c)| c.clone()).collect());
         let mut needed = required.clone();
         left.iter().for_each(|c| needed.add_expr(c));
         let columns = info.positions(&needed);
@@ -121,10 +117,20 @@ impl Builder<'_> {
                 tested: tested_on(info, conditions, &path),
                 rows_per_key: 0.0,
                 answers: info.answers,
+                unit: self.columns.get(info.first).unit,
             },
         };
         let node = PlanNode::new(Operator::TableScan(Box::new(scan)), types, path.rows, path.cost);
-        Built { node, layout, order: path.order }
+        self.of_unit(Built { node, layout, order: path.order }, info)
+    }
+
+    /// Marks the scan of a table with its unit.
+    fn of_unit(&self, mut built: Built, info: &RelationInfo) -> Built {
+        if self.columns.units.has_inner() {
+            let unit = self.columns.get(info.first).unit;
+            built.node.of_units = Some(Box::new(self.columns.units.mark(unit, &built.layout)));
+        }
+        built
     }
 
     /// Whether the clustered key, which hints allow, has all columns that are read.

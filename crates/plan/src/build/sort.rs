@@ -30,7 +30,7 @@ impl Builder<'_> {
     }
 
     pub(super) fn limit(&mut self, input: &Logical, cut: &Cut, required: &ColumnSet) -> Built {
-        if let Logical::Sort { input, keys } = input {
+        if let Logical::Sort { input, keys, .. } = input {
             return self.sort(input, keys, Some(cut), required, Goal::default());
         }
         let goal = Goal { order: None, limit: self.rows_until(cut) };
@@ -68,7 +68,7 @@ impl Builder<'_> {
         let placed = place_keys(&input, &keys);
         let (rows, columns) = (input.node.rows, input.node.columns.clone());
         let node = match cut {
-            Some(Cut { limit: Some(limit), offset, ties: false, counted }) => {
+            Some(Cut { limit: Some(limit), offset, ties: false, counted, .. }) => {
                 let kept = wanted.unwrap_or(UNKNOWN_LIMIT);
                 let out = (kept - self.skipped(offset.as_ref())).clamp(0.0, rows);
                 let cost = input.node.cost + cost::top_n(rows, kept);

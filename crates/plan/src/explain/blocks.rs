@@ -5,7 +5,9 @@ use selkie_types::stack;
 
 use super::rows::{Above, ExplainRow, Facts, Walk, count, is_known, number};
 use super::work::{Run, Work};
-use crate::physical::{Operator, Plan, PlanNode, RecursiveUnion, SetOperation, SetOperator};
+use crate::physical::{
+    CommonTable, Operator, Plan, PlanNode, RecursiveUnion, SetOperation, SetOperator, UnitKind,
+};
 
 /// A query block of the rows.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +18,8 @@ pub(super) struct Block {
     pub(super) work: Option<Work>,
     /// The common table that it computes.
     pub(super) common: Option<usize>,
+    /// Whether its rows are those of a table that another block reads.
+    pub(super) is_table: bool,
 }
 
 /// Name of a common table in the rows, before the number of its block is known.
@@ -27,25 +31,41 @@ pub(super) fn common_name(at: usize) -> String {
 pub(super) fn walked(plan: &Plan, facts: &Facts<'_>) -> (Vec<ExplainRow>, Vec<Block>) {
     let above = Above::default();
     let (rows, blocks) = (Vec::new(), Vec::new());
-    let equal = Vec::new();
-    let mut walk = Walk { plan, facts, rows, blocks, next: 1, above, equal };
+    let mut walk = Walk {
+        plan,
+        facts,
+        rows,
+        blocks,
+        next: 2,
+        above,
+        equal: Vec::new(),
+        unit: 0,
+        level: 0,
+        used: vec![1; plan.told.units.len()],
+        kept: Vec::new(),
+        walked: Vec::new(),
+        aliases: Vec::new(),
+    };
     let is_used = |node: &PlanNode| !matches!(node.operator, Operator::Empty);
     let alone = !plan.sizes.asks_tables
         && !plan.subplans.iter().any(|s| is_used(&s.root))
         && !plan.common_tables.iter().any(|c| is_used(&c.plan))
+        && !plan.told.units.iter().any(|unit| unit.kind == UnitKind::Kept)
         && !has_block(&plan.root);
-    walk.block(&plan.root, if alone { "SIMPLE" } else { "PRIMARY" });
-    for subplan in plan.subplans.iter().filter(|subplan| is_used(&subplan.root)) {
-        let ty = match (subplan.slots.is_empty(), subplan.volatile) {
-            (false, _) => "DEPENDENT SUBQUERY",
-            (true, true) => "UNCACHEABLE SUBQUERY",
-            (true, false) => "SUBQUERY",
-        };
-        walk.block(&subplan.root, ty);
+    let unused = plan.subplans.iter().enumerate().filter(|(_, s)| !is_used(&s.root));
+    walk.walked = unused.map(|(at, _)| at).collect();
+    let first = plan.told.units.first().and_then(|unit| unit.numbers.first()).copied().unwrap_or(1);
+    walk.block(&plan.root, first, if alone { "SIMPLE" } else { "PRIMARY" });
+    for at in 0..plan.subplans.len() {
+        if !walk.walked.contains(&at) {
+            walk.walked.push(at);
+            let number = walk.number_of(plan.subplans[at].unit);
+            walk.subplan(at, number);
+        }
     }
     for (at, common) in plan.common_tables.iter().enumerate() {
-        if is_used(&common.plan) {
-            walk.common(at, &common.plan);
+        if is_used(&common.plan) && is_recursive(&common.plan) {
+            walk.common(at, common);
         }
     }
     walk.name_common();
@@ -58,6 +78,10 @@ fn has_block(node: &PlanNode) -> bool {
     let mut found = false;
     node.visit(&mut |n| found |= matches!(n.operator, Operator::SetOperation(_)));
     found
+}
+
+fn is_recursive(node: &PlanNode) -> bool {
+    matches!(node.operator, Operator::RecursiveUnion(_))
 }
 
 /// The node that gives the rows of a block: that of a change, if it changes rows.
@@ -74,7 +98,7 @@ fn source_of(node: &PlanNode) -> &PlanNode {
 fn is_cut(node: &PlanNode) -> bool {
     stack::ensure();
     match &node.operator {
-        Operator::Project { input, .. } => is_cut(input),
+        Operator::Project { input, .. } => !input.is_unit_table() && is_cut(input),
         Operator::Limit(limit) => limit.limit.as_ref().and_then(number) == Some(0),
         Operator::TopN(top) => number(&top.limit) == Some(0),
         _ => false,
@@ -145,28 +169,75 @@ fn passes_by(set: &SetOperation) -> bool {
     set.operator == SetOperator::Union && set.all && first
 }
 
-/// The query blocks of a UNION, including those of a UNION that is its first input.
-fn blocks_of(inputs: &[PlanNode]) -> Vec<&PlanNode> {
+/// The query blocks of a set operation with the operators before them, including those of a set
+/// operation that is its first input.
+fn blocks_of(set: &SetOperation) -> Vec<(SetOperator, &PlanNode)> {
     stack::ensure();
-    let (Some(first), rest) = (inputs.first(), inputs.get(1..).unwrap_or_default()) else {
+    let (Some(first), rest) = (set.inputs.first(), set.inputs.get(1..).unwrap_or_default()) else {
         return Vec::new();
     };
     let mut blocks = match &first.operator {
-        Operator::SetOperation(set) => blocks_of(&set.inputs),
-        _ => vec![first],
+        Operator::SetOperation(first) => blocks_of(first),
+        _ => vec![(SetOperator::Union, first)],
     };
-    blocks.extend(rest);
+    blocks.extend(rest.iter().map(|input| (set.operator, input)));
     blocks
 }
 
+/// The words for a block behind an operator, in a block of the type `first`.
+fn type_behind(operator: SetOperator, first: &str) -> &'static str {
+    match (operator, first) {
+        (SetOperator::Union, "DEPENDENT SUBQUERY") => "DEPENDENT UNION",
+        (SetOperator::Union, "UNCACHEABLE SUBQUERY") => "UNCACHEABLE UNION",
+        (SetOperator::Union, _) => "UNION",
+        (SetOperator::Intersect, _) => "INTERSECT",
+        (SetOperator::Except, _) => "EXCEPT",
+    }
+}
+
+/// The words for the result of set operations, and its name.
+fn result_of(operators: &[SetOperator]) -> (&'static str, &'static str) {
+    let all = |wanted| operators.iter().all(|operator| *operator == wanted);
+    match () {
+        () if all(SetOperator::Union) => ("UNION RESULT", "union"),
+        () if all(SetOperator::Intersect) => ("INTERSECT RESULT", "intersect"),
+        () if all(SetOperator::Except) => ("EXCEPT RESULT", "except"),
+        () => ("UNIT RESULT", "unit"),
+    }
+}
+
 impl Walk<'_> {
-    fn block(&mut self, node: &PlanNode, ty: &'static str) {
+    /// The rows of a block and of those inside it.
+    pub(super) fn block(&mut self, node: &PlanNode, id: u64, ty: &'static str) {
+        self.own_rows(node, id, ty);
+        self.inner_blocks(id);
+    }
+
+    /// The blocks of a subquery.
+    pub(super) fn subplan(&mut self, at: usize, number: u64) {
+        let subplan = &self.plan.subplans[at];
+        let ty = match (subplan.slots.is_empty(), subplan.volatile) {
+            (false, _) => "DEPENDENT SUBQUERY",
+            (true, true) => "UNCACHEABLE SUBQUERY",
+            (true, false) => "SUBQUERY",
+        };
+        let around = std::mem::replace(&mut self.unit, subplan.unit);
+        self.block(&subplan.root, number, ty);
+        self.unit = around;
+    }
+
+    /// A reference to a common table, whose rows are computed once for all.
+    pub(super) fn common_again(&mut self, at: usize, id: u64, ty: &'static str) {
+        let Some(common) = self.plan.common_tables.get(at) else { return };
+        self.level = common.plan.of_units.as_ref().map_or(0, |of| of.units.len());
+        self.node(&common.plan, id, ty);
+    }
+
+    fn own_rows(&mut self, node: &PlanNode, id: u64, ty: &'static str) {
         stack::ensure();
-        let id = self.next;
-        self.next += 1;
         self.above = Above::default();
         let first = self.rows.len();
-        self.blocks.push(Block { id, work: self.work(source_of(node)), common: None });
+        self.blocks.push(Block { id, work: self.work(source_of(node)), ..Block::default() });
         if is_cut(node) {
             let mut row = self.row(id, ty, "");
             (row.table, row.extra) = (None, "Zero limit".into());
@@ -186,7 +257,7 @@ impl Walk<'_> {
         });
         keep_for_sort(&mut self.rows[first..first + own], &self.equal);
         place_remarks(&mut self.rows[first..first + own]);
-        if self.rows.len() == first {
+        if self.rows.len() == first && !self.kept.iter().any(|kept| kept.reader == id) {
             if let Operator::Insert(insert) = &node.operator {
                 let table = Some(insert.table.name().to_owned());
                 let mut row = self.row(id, "INSERT", "");
@@ -211,11 +282,11 @@ impl Walk<'_> {
     }
 
     /// The blocks of a common table.
-    fn common(&mut self, at: usize, node: &PlanNode) {
+    fn common(&mut self, at: usize, common: &CommonTable) {
         let first = self.blocks.len();
-        match &node.operator {
-            Operator::RecursiveUnion(union) => self.recursive(node, union),
-            _ => self.block(node, "DERIVED"),
+        if let Operator::RecursiveUnion(union) = &common.plan.operator {
+            self.unit = common.unit;
+            self.recursive(&common.plan, union);
         }
         if let Some(block) = self.blocks.get_mut(first) {
             block.common = Some(at);
@@ -223,16 +294,22 @@ impl Walk<'_> {
     }
 
     fn recursive(&mut self, node: &PlanNode, union: &RecursiveUnion) {
+        let mut known = match self.plan.told.units.get(self.unit) {
+            Some(unit) if self.unit > 0 => unit.numbers.clone().into_iter(),
+            _ => Vec::new().into_iter(),
+        };
         let mut numbers = Vec::new();
         for part in &union.parts {
-            numbers.push(self.next.to_string());
-            self.block(&part.anchor, "DERIVED");
+            let number = known.next().unwrap_or_else(|| self.fresh());
+            numbers.push(number.to_string());
+            self.block(&part.anchor, number, "DERIVED");
             if let Some(step) = &part.step {
-                numbers.push(self.next.to_string());
-                self.block(step, "RECURSIVE UNION");
+                let number = known.next().unwrap_or_else(|| self.fresh());
+                numbers.push(number.to_string());
+                self.block(step, number, "RECURSIVE UNION");
             }
         }
-        self.union_result(node, &numbers);
+        self.union_result(node, &numbers, &[]);
     }
 
     /// Gives the tables that are common tables the numbers of their blocks.
@@ -274,7 +351,9 @@ impl Walk<'_> {
     pub(super) fn set(&mut self, node: &PlanNode, set: &SetOperation, id: u64, ty: &'static str) {
         let remarks = std::mem::take(&mut self.above.remarks);
         let mut numbers = vec![id.to_string()];
-        for (at, input) in blocks_of(&set.inputs).into_iter().enumerate() {
+        let blocks = blocks_of(set);
+        let operators: Vec<SetOperator> = blocks.iter().skip(1).map(|(op, _)| *op).collect();
+        for (at, (operator, input)) in blocks.into_iter().enumerate() {
             if at == 0 {
                 let before = self.rows.len();
                 self.node(input, id, ty);
@@ -283,21 +362,24 @@ impl Walk<'_> {
                     let extra = "No tables used".into();
                     self.rows.push(ExplainRow { table: None, extra, ..row });
                 }
+                self.inner_blocks(id);
             } else {
-                numbers.push(self.next.to_string());
-                self.block(input, "UNION");
+                let number = self.next_number();
+                numbers.push(number.to_string());
+                self.block(input, number, type_behind(operator, ty));
             }
         }
-        self.union_result(node, &numbers);
+        self.union_result(node, &numbers, &operators);
         let Some(row) = self.rows.last_mut() else { return };
         // Compat: the rows of UNION ALL are kept nowhere, unless they are sorted.
         row.passes_by = passes_by(set) && remarks.is_empty();
         row.extra = remarks.join("; ");
     }
 
-    fn union_result(&mut self, node: &PlanNode, numbers: &[String]) {
-        let mut row = ExplainRow { select_type: "UNION RESULT", ..Default::default() };
-        row.table = Some(format!("<union{}>", numbers.join(",")));
+    fn union_result(&mut self, node: &PlanNode, numbers: &[String], operators: &[SetOperator]) {
+        let (select_type, name) = result_of(operators);
+        let mut row = ExplainRow { select_type, ..Default::default() };
+        row.table = Some(format!("<{name}{}>", numbers.join(",")));
         row.access = Some("ALL");
         row.detail.numbers.run = self.work(node).map(|work| {
             let rows = (work.loops > 0).then(|| work.given as f64 / work.loops as f64);

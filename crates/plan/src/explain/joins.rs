@@ -7,6 +7,7 @@ use selkie_expr::Expr;
 use super::keys::{key_columns, key_length};
 use super::names::{Names, both, lookup_names, names, show, show_all, table_column};
 use super::rows::{ExplainRow, Walk, count, is_known, join_remarks, list, say_tested};
+use super::units::{Side, shows_right_first};
 use super::work::{JoinRun, Run};
 use crate::physical::{IndexJoin, JoinKey, JoinKind, Operator, PlanNode, Tested};
 
@@ -19,6 +20,18 @@ pub(super) fn looked_up(join: &IndexJoin, outer: &Names<'_>) -> Vec<[String; 2]>
         Some([outer.get(key.as_column()?)?, own])
     };
     parts.iter().zip(&lookup.keys).filter_map(pair).collect()
+}
+
+/// Whether a row is that of a table whose rows are kept.
+fn is_kept(row: &ExplainRow) -> bool {
+    row.table.as_deref().is_some_and(|name| name.starts_with('<'))
+}
+
+/// Numbers of a table in which a row was looked up for each of `first` rows.
+fn found_rows(first: u64, found: u64) -> Option<Run> {
+    let rows = (first > 0).then(|| found as f64 / first as f64);
+    let filtered = (first > 0).then_some(100.0);
+    Some(Run { loops: first, rows, filtered, ..Run::default() })
 }
 
 impl Walk<'_> {
@@ -43,9 +56,8 @@ impl Walk<'_> {
             if !join.left.columns.get(at).is_some_and(|column| column.nullable) {
                 continue;
             }
-            let alias = name.split('.').next();
-            let is_own =
-                |row: &&mut ExplainRow| row.id == Some(id) && row.table.as_deref() == alias;
+            let alias = name.split('.').next().map(|alias| self.shown_table(alias));
+            let is_own = |row: &&mut ExplainRow| row.id == Some(id) && row.table == alias;
             let row = self.rows.iter_mut().rev().find(is_own);
             let Some(row) = row.filter(|row| !is_known(row)) else { continue };
             match join.kind {
@@ -92,18 +104,39 @@ impl Walk<'_> {
         ty: &'static str,
     ) {
         self.above.most = None;
+        if let Some((other, value)) = self.joined_value(left, right) {
+            self.above.tested |= tested;
+            self.node(other, id, ty);
+            return self.node(value, id, ty);
+        }
+        let found = self.above.passed.or(self.work(node)).map_or(0, |work| work.given);
         let joined = self.join_run(node, left, right, kind);
         let conditions = self.join_conditions(node, left, right);
         let inner = kind == JoinKind::Inner;
-        let (first, second) = if inner { (right, left) } else { (left, right) };
+        let [in_left, in_right] = match &node.operator {
+            Operator::HashJoin(join) => {
+                [Side::Left, Side::Right].map(|side| self.kept_keys(join, side))
+            }
+            _ => Default::default(),
+        };
+        let swapped = inner && shows_right_first(left, right, in_left.len() + in_right.len());
+        let (first, second) = if swapped { (right, left) } else { (left, right) };
+        let keys = if swapped { in_left } else { in_right };
         let start = self.rows.len();
         self.node(first, id, ty);
         self.joined_to(start, id);
         self.above.tested = tested;
         self.above.outer = !inner;
+        self.above.keys = keys;
         let middle = self.rows.len();
         self.node(second, id, ty);
+        let shown_first = if swapped { right } else { left };
+        let looked_up = self.work(shown_first).map(|work| work.given).zip(joined);
         if let Some(row) = self.rows.get_mut(middle).filter(|row| !is_known(row)) {
+            if let (Some((first, _)), true) = (looked_up, row.key.is_some() && is_kept(row)) {
+                row.detail.numbers.run = found_rows(first, found);
+                return;
+            }
             (row.detail.numbers.joined, row.detail.conditions.join) = (joined, conditions);
         }
         // A condition tested on a known row is in effect tested on the other tables.
@@ -112,6 +145,19 @@ impl Walk<'_> {
             if let Some(row) = others.into_iter().find(|row| !is_known(row)) {
                 say_tested(row);
             }
+        }
+    }
+
+    /// The sides of a join with the groups of a subquery that is a value, those last.
+    fn joined_value<'n>(
+        &self,
+        left: &'n PlanNode,
+        right: &'n PlanNode,
+    ) -> Option<(&'n PlanNode, &'n PlanNode)> {
+        match (self.is_value(left, 0), self.is_value(right, 0)) {
+            (_, true) => Some((left, right)),
+            (true, false) => Some((right, left)),
+            (false, false) => None,
         }
     }
 

@@ -67,7 +67,7 @@ impl<'a> Tree<'a> {
                 tree.rows.entry(id).or_default().push(row);
                 tree.recursive.extend((row.select_type == "RECURSIVE UNION").then_some(id));
             }
-            if row.select_type == "UNION RESULT"
+            if row.select_type.ends_with(" RESULT")
                 && let Some(first) = members(row).first()
             {
                 tree.unions.entry(*first).or_insert(row);
@@ -244,7 +244,7 @@ impl<'a> Tree<'a> {
     fn source(&self, row: &ExplainRow) -> Option<&'a Block> {
         let number = row.table.as_deref()?.strip_prefix("<derived")?.strip_suffix('>')?;
         let block = self.numbered.get(&number.parse().ok()?)?;
-        block.common.is_some().then_some(*block)
+        (block.common.is_some() || block.is_table).then_some(*block)
     }
 
     /// The only table of an UPDATE or DELETE. Compat: its members have another order.

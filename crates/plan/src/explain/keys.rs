@@ -3,6 +3,7 @@
 //! Must not know the operators around the access.
 
 use selkie_catalog::TableInfo;
+use selkie_types::{Physical, SqlType, TypeKind};
 
 use super::rows::ExplainRow;
 use crate::physical::{Access, IndexRange, KeyRange, TableScan};
@@ -68,18 +69,21 @@ pub(super) fn key_length(table: &TableInfo, index: usize, parts: usize) -> usize
     let index = &table.def.indexes[index];
     let part = |part: &selkie_engine::IndexPart| {
         let column = &table.columns[part.column];
-        let ty = &column.ty;
-        let bytes = match ty.physical() {
-            selkie_types::Physical::Bytes if ty.fixed_binary().is_none() => {
-                let characters = part.prefix.unwrap_or(ty.length) as usize;
-                let variable = ty.kind != selkie_types::TypeKind::Char;
-                characters * ty.collation.charset().max_len() + if variable { 2 } else { 0 }
-            }
-            _ => ty.record_bytes(),
-        };
-        bytes + usize::from(column.nullable)
+        value_length(&column.ty, part.prefix) + usize::from(column.nullable)
     };
     index.parts.iter().chain(table.def.parts_behind(index)).take(parts).map(part).sum()
+}
+
+/// Number of bytes of a value in a key, of which `prefix` characters may be kept.
+pub(super) fn value_length(ty: &SqlType, prefix: Option<u32>) -> usize {
+    match ty.physical() {
+        Physical::Bytes if ty.fixed_binary().is_none() => {
+            let characters = prefix.unwrap_or(ty.length) as usize;
+            let variable = ty.kind != TypeKind::Char;
+            characters * ty.collation.charset().max_len() + if variable { 2 } else { 0 }
+        }
+        _ => ty.record_bytes(),
+    }
 }
 
 /// Names of the columns of the first `parts` parts of a key.

@@ -55,6 +55,11 @@ pub(super) fn names<'p>(plan: &'p Plan, node: &'p PlanNode) -> Names<'p> {
 }
 
 fn output_name(plan: &Plan, node: &PlanNode, at: usize) -> Option<String> {
+    if let Some(of) = &node.of_units
+        && let Some(Some(name)) = of.names.get(at)
+    {
+        return Some(format!("{}.{name}", of.alias));
+    }
     match &node.operator {
         Operator::TableScan(scan) => match scan.output.get(at) {
             Some(column) => Some(table_column(&scan.alias, &scan.table, scan.columns[*column])),

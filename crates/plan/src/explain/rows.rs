@@ -9,10 +9,14 @@ use super::ends::is_of_ends;
 use super::joins::looked_up;
 use super::keys::{describe_range, describe_union, key_columns, key_length};
 use super::names::{Names, names, show, show_all, table_column};
+use super::remarks::{
+    SORTS_BY_RANK, is_grouped, remarks_of, sorts_by_rank, sorts_groups, tests_rows,
+};
+use super::units::{KeptKey, KeptRows};
 use super::work::{JoinRun, Run, SortShown, Work};
 use crate::physical::{
-    Access, AggregateStrategy, IndexJoin, IndexRange, JoinKind, Limit, Operator, PartsRead, Plan,
-    PlanNode, RowNumbers, SortKey, SubPlan, TableScan,
+    Access, IndexJoin, IndexRange, JoinKind, Limit, Operator, PartsRead, Plan, PlanNode,
+    RowNumbers, SortKey, SubPlan, TableScan,
 };
 use selkie_expr::{Expr, ExprKind};
 use selkie_types::{Value, stack};
@@ -159,6 +163,18 @@ pub(super) struct Walk<'a> {
     pub(super) above: Above,
     /// Pairs of columns that lookups and hash joins make equal.
     pub(super) equal: Vec<[String; 2]>,
+    /// The unit whose blocks are walked.
+    pub(super) unit: usize,
+    /// Number of the tables that the next node gives the rows of and that are shown.
+    pub(super) level: usize,
+    /// Number of the used numbers of each unit.
+    pub(super) used: Vec<usize>,
+    /// Rows of tables that are units, not yet placed behind the rows that read them.
+    pub(super) kept: Vec<KeptRows>,
+    /// Subplans whose rows are shown.
+    pub(super) walked: Vec<usize>,
+    /// Aliases of tables that are units, with the names shown.
+    pub(super) aliases: Vec<(Box<str>, String)>,
 }
 
 /// Information from the operators above for the next table.
@@ -180,11 +196,17 @@ pub(super) struct Above {
     pub(super) conditions: Option<String>,
     /// The sort above.
     pub(super) sort: Option<SortShown>,
+    /// Keys by which rows of a table that is a unit are found.
+    pub(super) keys: Vec<KeptKey>,
 }
 
 impl Walk<'_> {
     pub(super) fn node(&mut self, node: &PlanNode, id: u64, ty: &'static str) {
         stack::ensure();
+        let level = std::mem::take(&mut self.level);
+        if let Some(of) = node.of_units.as_deref().filter(|of| level < of.units.len()) {
+            return self.kept_table(node, (of, level), id, ty);
+        }
         if is_of_ends(node, self.plan.parameters) {
             return self.say_optimized(id, ty);
         }
@@ -197,6 +219,7 @@ impl Walk<'_> {
                 let (name, tested) = (scan.alias.to_string(), !scan.filter.is_empty());
                 self.computed(node, (&name, None, tested), id, ty);
             }
+            Operator::CommonTableScan(at) if level > 0 => self.common_again(*at, id, ty),
             Operator::CommonTableScan(at) | Operator::WorkTableScan(at) => {
                 let (name, rows) = (common_name(*at), Some(count(node.rows)));
                 self.computed(node, (&name, rows, false), id, ty);
@@ -240,6 +263,9 @@ impl Walk<'_> {
                 self.above.sort = self.sort_of(node).or(self.above.sort.take());
                 self.above.remarks.extend(remarks_of(other));
                 self.above.remarks.extend(sorts_groups(other).then_some("Using temporary"));
+                // Compat: the groups of a table whose rows are kept are sorted.
+                let sorted = ty == "DERIVED" && is_grouped(other);
+                self.above.remarks.extend(sorted.then_some("Using filesort"));
                 self.above.remarks.extend(sorts_by_rank(other).then_some(SORTS_BY_RANK));
                 node.inputs().into_iter().for_each(|input| self.node(input, id, ty));
             }
@@ -315,9 +341,9 @@ impl Walk<'_> {
     }
 
     /// Numbers of an operator that reads a table.
-    fn run(&mut self, node: &PlanNode) -> Option<Run> {
+    pub(super) fn run(&mut self, node: &PlanNode) -> Option<Run> {
         let mut work = self.work(node)?;
-        if !matches!(node.operator, Operator::TableScan(_)) {
+        if !matches!(node.operator, Operator::TableScan(_)) || node.of_units.is_some() {
             work.read = work.given;
         }
         Some(self.passed(work))
@@ -362,7 +388,7 @@ impl Walk<'_> {
     }
 
     /// Adds the row of a table with what is above it.
-    fn push(&mut self, mut row: ExplainRow) {
+    pub(super) fn push(&mut self, mut row: ExplainRow) {
         if let Some(sort) = self.above.sort.take_if(|_| row.extra.contains("Using filesort")) {
             if let (true, Some(work), Some(run)) =
                 (sort.direct, sort.work, &mut row.detail.numbers.run)
@@ -537,7 +563,7 @@ impl Walk<'_> {
     }
 
     /// A lookup value in the `ref` column; columns are shown with schema and table.
-    fn reference(&self, text: &str) -> String {
+    pub(super) fn reference(&self, text: &str) -> String {
         let column =
             text.split_once('.').filter(|_| !text.starts_with(|c: char| c.is_ascii_digit()));
         match column.filter(|_| is_plain(text)) {
@@ -706,51 +732,6 @@ pub(super) fn number(expr: &Expr) -> Option<u64> {
         Some(Value::UInt(n)) => Some(*n),
         _ => None,
     }
-}
-
-fn remarks_of(operator: &Operator) -> Option<&'static str> {
-    match operator {
-        Operator::Sort(_) | Operator::TopN(_) => Some("Using filesort"),
-        Operator::Aggregate(a) if !a.groups.is_empty() && a.strategy == AggregateStrategy::Hash => {
-            Some("Using temporary")
-        }
-        Operator::Distinct(_) | Operator::Window(_) => Some("Using temporary"),
-        _ => None,
-    }
-}
-
-/// Whether groups are sorted, which are kept for that.
-fn sorts_groups(operator: &Operator) -> bool {
-    let input = match operator {
-        Operator::Sort(sort) => &*sort.input,
-        Operator::TopN(top) => &top.input,
-        _ => return false,
-    };
-    let input = match &input.operator {
-        Operator::Project { input, .. } | Operator::Filter { input, .. } => input,
-        _ => input,
-    };
-    matches!(&input.operator, Operator::Aggregate(aggregate) if !aggregate.groups.is_empty())
-}
-
-/// Compat: ranks of a search that is also the access to its table are kept while they are sorted.
-const SORTS_BY_RANK: &str = "by rank";
-
-/// Whether a filter tests the rows of a table, by their ranks or by values that no scan may use.
-fn tests_rows(conditions: &[Expr], input: &PlanNode) -> bool {
-    let Operator::TableScan(scan) = &input.operator else { return false };
-    let is_whole = matches!(scan.access, Access::Full { .. });
-    let ranks = |e: &Expr| e.any(&mut |e| matches!(e.kind, ExprKind::Match(_)));
-    conditions.iter().any(|e| ranks(e) || is_whole && !e.is_deterministic())
-}
-
-fn sorts_by_rank(operator: &Operator) -> bool {
-    let keys = match operator {
-        Operator::Sort(sort) => &sort.keys,
-        Operator::TopN(top) => &top.keys,
-        _ => return false,
-    };
-    keys.iter().any(|key| key.expr.any(&mut |e| matches!(e.kind, ExprKind::Match(_))))
 }
 
 /// The remarks, joined in MariaDB's order.

@@ -9,7 +9,7 @@ use selkie_expr::{Coercibility, Expr, Origin};
 use selkie_meter::tick;
 use selkie_types::SqlType;
 
-use super::{ColumnId, ColumnSet};
+use super::{ColumnId, ColumnSet, UnitId, Units};
 use crate::physical::OuterColumn;
 
 /// Number of a table instance (an occurrence of a table in FROM).
@@ -111,6 +111,8 @@ pub(crate) struct ColumnInfo {
     /// Coercibility of its collation, if it is that of an expression: a literal of a derived table
     /// stays one.
     pub coercibility: Option<Coercibility>,
+    /// The unit that it belongs to.
+    pub unit: UnitId,
 }
 
 /// All columns and table instances of a statement.
@@ -123,6 +125,8 @@ pub(crate) struct Columns {
     pub searches: Vec<crate::physical::Search>,
     /// Columns of derived tables that searches can be in.
     pub texts: Vec<TextColumn>,
+    /// The units of the statement.
+    pub units: Units,
 }
 
 /// A column of a derived table that is a column of a table below, with the keys of that table's
@@ -151,6 +155,7 @@ impl Columns {
             hex: false,
             shown: None,
             coercibility: None,
+            unit: self.units.current(),
         });
         self.columns.len() - 1
     }
@@ -159,6 +164,7 @@ impl Columns {
     pub(crate) fn add_relation(&mut self, table: Arc<TableInfo>, alias: &str) -> RelationId {
         let relation = self.relations.len();
         let first = self.columns.len();
+        let unit = self.units.current();
         self.columns.extend(table.columns.iter().enumerate().map(|(at, c)| ColumnInfo {
             ty: c.ty.clone(),
             nullable: c.nullable,
@@ -170,6 +176,7 @@ impl Columns {
             hex: false,
             shown: None,
             coercibility: None,
+            unit,
         }));
         self.relations.push(RelationInfo {
             table,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use selkie_expr::Expr;
 use selkie_expr::aggregate::Aggregate as AggregateCall;
 
-use super::{ColumnId, RelationId};
+use super::{ColumnId, RelationId, UnitId};
 use crate::physical::{JoinKind, JsonTableDef, SetOperator, WindowFrame, WindowFunction};
 
 /// A logical operator with its inputs.
@@ -39,7 +39,8 @@ pub(crate) enum Logical {
     /// JSON_TABLE joined to the rows on which its document depends.
     JsonTable(Box<JsonTableNode>),
     /// Sorts the rows; with a limit directly above, only the first ones.
-    Sort { input: Box<Logical>, keys: Vec<SortItem> },
+    /// It belongs to the unit `unit`.
+    Sort { input: Box<Logical>, keys: Vec<SortItem>, unit: UnitId },
     /// A part of the rows.
     Limit { input: Box<Logical>, cut: Box<Cut> },
     /// Distinct rows, compared in the listed columns; all other columns are dropped.
@@ -157,6 +158,8 @@ pub(crate) struct Cut {
     pub ties: bool,
     /// `SQL_CALC_FOUND_ROWS`: the rows cut off are counted.
     pub counted: bool,
+    /// The unit that it belongs to.
+    pub unit: UnitId,
 }
 
 /// A set operation.
@@ -213,4 +216,6 @@ pub(crate) struct SubqueryState {
     pub args: Vec<(usize, ColumnId)>,
     /// Whether it must run for every row.
     pub volatile: bool,
+    /// Its unit.
+    pub unit: UnitId,
 }

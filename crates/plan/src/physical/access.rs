@@ -107,6 +107,8 @@ pub struct Shown {
     pub rows_per_key: f64,
     /// Whether it answers IN in a change of one table. Compat: its rows are not examined ones.
     pub answers: bool,
+    /// The unit that the table belongs to.
+    pub unit: usize,
 }
 
 /// Conditions on a table that is read by an index.

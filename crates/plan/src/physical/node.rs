@@ -35,6 +35,8 @@ pub struct PlanNode {
     pub in_order: Vec<SortKey>,
     /// Its number in the plan, by which its work is counted: below [`super::Sizes::counted`].
     pub number: u32,
+    /// The tables that are units whose rows it gives, for EXPLAIN.
+    pub of_units: Option<Box<super::UnitTables>>,
 }
 
 /// Operator of a node.
@@ -214,7 +216,7 @@ impl Operator {
 impl PlanNode {
     /// A node whose rows may come in any order.
     pub fn new(operator: Operator, columns: Vec<ColumnType>, rows: f64, cost: f64) -> Self {
-        Self { operator, columns, rows, cost, in_order: Vec::new(), number: 0 }
+        Self { operator, columns, rows, cost, in_order: Vec::new(), number: 0, of_units: None }
     }
 
     /// Whether the rows come from a join, filtered or not.

@@ -54,6 +54,8 @@ pub struct RecursivePart {
 /// A query that is evaluated once, when it is first read.
 #[derive(Clone, Debug)]
 pub struct CommonTable {
+    /// Position of its unit in [`super::Told::units`].
+    pub unit: usize,
     /// Name in the statement, or a generated name.
     pub name: Box<str>,
     /// The query.

@@ -20,6 +20,8 @@ pub struct SubPlan {
     pub filled_by: Vec<Option<OuterColumn>>,
     /// It has side effects or changing functions (RAND, user variables), so it runs for every row.
     pub volatile: bool,
+    /// Position of its unit in [`super::Told::units`].
+    pub unit: usize,
 }
 
 /// A column of a table in an outer block.

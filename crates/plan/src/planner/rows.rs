@@ -80,7 +80,7 @@ pub fn rows_plan(
         warnings: Default::default(),
         sizes: Sizes::default(),
         uses: Default::default(),
-        eliminated: Vec::new(),
+        told: Default::default(),
         changes: Default::default(),
     };
     plan.changes.computed = computed_columns(&[table], context)?;

@@ -44,9 +44,9 @@ fn push(plan: Logical, conditions: Vec<Expr>, columns: &Columns) -> Logical {
             false => Logical::Scan(relation).filter(conditions),
         },
         Logical::Set(node) => push_set(*node, conditions, columns),
-        Logical::Sort { input, keys } => {
+        Logical::Sort { input, keys, unit } => {
             let input = Box::new(push(*input, conditions, columns));
-            Logical::Sort { input, keys }
+            Logical::Sort { input, keys, unit }
         }
         Logical::Distinct { input, columns: kept } => {
             let (below, above) = conditions.into_iter().partition(is_plain);

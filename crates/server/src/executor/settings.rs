@@ -136,6 +136,8 @@ impl Values<'_> {
             explains: false,
             auto_is_null: self.flag(ids.sql_auto_is_null),
             table_elimination: self.switch("table_elimination"),
+            derived_merge: self.switch("derived_merge"),
+            derived_with_keys: self.switch("derived_with_keys"),
         }
     }
 

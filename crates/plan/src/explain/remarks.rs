@@ -1,0 +1,60 @@
+//! Remarks of EXPLAIN about operators above the tables of a block.
+//!
+//! Must not know where the remarks are shown.
+
+use selkie_expr::{Expr, ExprKind};
+
+use crate::physical::{Access, AggregateStrategy, Operator, PlanNode};
+
+/// The remark that an operator is.
+pub(super) fn remarks_of(operator: &Operator) -> Option<&'static str> {
+    match operator {
+        Operator::Sort(_) | Operator::TopN(_) => Some("Using filesort"),
+        Operator::Aggregate(a) if !a.groups.is_empty() && a.strategy == AggregateStrategy::Hash => {
+            Some("Using temporary")
+        }
+        Operator::Distinct(_) | Operator::Window(_) => Some("Using temporary"),
+        _ => None,
+    }
+}
+
+/// Whether rows are grouped in memory.
+pub(super) fn is_grouped(operator: &Operator) -> bool {
+    matches!(operator, Operator::Aggregate(a)
+        if !a.groups.is_empty() && a.strategy == AggregateStrategy::Hash)
+}
+
+/// Whether groups are sorted, which are kept for that.
+pub(super) fn sorts_groups(operator: &Operator) -> bool {
+    let input = match operator {
+        Operator::Sort(sort) => &*sort.input,
+        Operator::TopN(top) => &top.input,
+        _ => return false,
+    };
+    let input = match &input.operator {
+        Operator::Project { input, .. } | Operator::Filter { input, .. } => input,
+        _ => input,
+    };
+    matches!(&input.operator, Operator::Aggregate(aggregate) if !aggregate.groups.is_empty())
+}
+
+/// Compat: ranks of a search that is also the access to its table are kept while they are sorted.
+pub(super) const SORTS_BY_RANK: &str = "by rank";
+
+/// Whether a filter tests the rows of a table, by their ranks or by values that no scan may use.
+pub(super) fn tests_rows(conditions: &[Expr], input: &PlanNode) -> bool {
+    let Operator::TableScan(scan) = &input.operator else { return false };
+    let is_whole = matches!(scan.access, Access::Full { .. });
+    let ranks = |e: &Expr| e.any(&mut |e| matches!(e.kind, ExprKind::Match(_)));
+    conditions.iter().any(|e| ranks(e) || is_whole && !e.is_deterministic())
+}
+
+/// Whether rows are sorted by a rank.
+pub(super) fn sorts_by_rank(operator: &Operator) -> bool {
+    let keys = match operator {
+        Operator::Sort(sort) => &sort.keys,
+        Operator::TopN(top) => &top.keys,
+        _ => return false,
+    };
+    keys.iter().any(|key| key.expr.any(&mut |e| matches!(e.kind, ExprKind::Match(_))))
+}
