@@ -44,8 +44,6 @@ pub(crate) const HASH_PROBE_LARGE: f64 = 50.0;
 pub(crate) const CACHED_ROWS: f64 = 100_000.0;
 /// Making one row of join output.
 pub(crate) const JOIN_OUTPUT: f64 = 12.0;
-/// Copying one string of a row into a hash table or a joined row.
-pub(crate) const COPIED_TEXT: f64 = 8.0;
 /// Comparing a pair of rows in a nested loop.
 pub(crate) const LOOP_PAIR: f64 = 6.0;
 /// Fewest rows that nested loops are expected to read where a hash join is possible.
@@ -70,11 +68,6 @@ pub(crate) fn sort(rows: f64) -> f64 {
 /// Keeping the first `kept` of `rows` rows in order.
 pub(crate) fn top_n(rows: f64, kept: f64) -> f64 {
     rows * SORT_COMPARE + sort(kept.min(rows))
-}
-
-/// Copying `texts` strings of each of `rows` rows.
-pub(crate) fn copies(rows: f64, texts: f64) -> f64 {
-    rows * texts * COPIED_TEXT
 }
 
 /// Building a hash table.

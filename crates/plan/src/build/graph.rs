@@ -5,7 +5,7 @@
 //! conditions read are joined, and its order is otherwise free.
 
 use selkie_expr::{CompareOp, Expr, ExprKind};
-use selkie_types::{Physical, stack};
+use selkie_types::stack;
 
 use super::below::Below;
 use super::{Builder, Built, Goal};
@@ -35,8 +35,6 @@ pub(super) struct Leaf {
     /// Whether its rows are read by column groups: then a hash join that builds from other leaves
     /// can drop rows in the scan.
     pub grouped: bool,
-    /// Number of its strings that joins pass on.
-    pub texts: f64,
     /// Costs of its aggregation that joins can save.
     pub below: Option<Below>,
 }
@@ -47,7 +45,6 @@ struct TableEstimate {
     cost: f64,
     table_rows: f64,
     grouped: bool,
-    texts: f64,
 }
 
 /// Source of a leaf's rows.
@@ -263,7 +260,7 @@ impl Builder<'_> {
         }
         if let Logical::Scan(relation) = plan {
             let read = self.table_estimate(*relation, &own, needed);
-            let TableEstimate { rows, cost, table_rows, grouped, texts } = read;
+            let TableEstimate { rows, cost, table_rows, grouped } = read;
             let source = Source::Table(*relation, own);
             let below = None;
             return Leaf {
@@ -275,7 +272,6 @@ impl Builder<'_> {
                 table_rows,
                 cost,
                 grouped,
-                texts,
                 below,
             };
         }
@@ -289,8 +285,8 @@ impl Builder<'_> {
         let below = self.below(&mut built.node, &built.layout);
         let (rows, cost) = (built.node.rows, built.node.cost);
         let source = Source::Plan(Box::new(built));
-        let (table_rows, grouped, texts) = (rows, false, 0.0);
-        Leaf { source, columns, after, dependent, rows, table_rows, cost, grouped, texts, below }
+        let (table_rows, grouped) = (rows, false);
+        Leaf { source, columns, after, dependent, rows, table_rows, cost, grouped, below }
     }
 
     fn table_estimate(
@@ -302,13 +298,11 @@ impl Builder<'_> {
         let info = self.relation(relation);
         if matches!(info.table.kind, selkie_catalog::TableKind::System) {
             let rows = (100.0 * self.estimator().all(own)).max(1.0);
-            let (cost, table_rows) = (100_000.0, 100.0);
-            return TableEstimate { rows, cost, table_rows, grouped: false, texts: 0.0 };
+            return TableEstimate { rows, cost: 100_000.0, table_rows: 100.0, grouped: false };
         }
         let mut read = needed.clone();
         own.iter().for_each(|c| read.add_expr(c));
         let columns = info.positions(&read);
-        let is_text = |at: &usize| info.table.columns[*at].ty.physical() == Physical::Bytes;
         let path = self.best_path(relation, own, &columns, Goal::default());
         let whole = path.index.is_none() && path.union.is_empty() && path.text.is_none();
         TableEstimate {
@@ -316,7 +310,6 @@ impl Builder<'_> {
             cost: path.cost,
             table_rows: crate::estimate::table_rows(&info.table, self.source),
             grouped: whole && self.grouped_share(info, &columns) > 0.5,
-            texts: info.positions(needed).into_iter().filter(is_text).count() as f64,
         }
     }
 

@@ -257,12 +257,6 @@ impl Search<'_, '_> {
         found.as_ref().map(|lookup| lookup.cost)
     }
 
-    /// Number of strings in a joined row of some leaves.
-    fn texts_of(&self, leaves: Leaves) -> f64 {
-        let of = |(at, leaf): (usize, &Leaf)| if leaves >> at & 1 == 1 { leaf.texts } else { 0.0 };
-        self.graph.leaves.iter().enumerate().map(of).sum()
-    }
-
     /// Possible methods for a join with their costs.
     fn methods(
         &mut self,
@@ -273,16 +267,11 @@ impl Search<'_, '_> {
         rows: f64,
     ) -> Vec<(Method, f64, bool)> {
         let mut methods = Vec::with_capacity(4);
+        let output = rows * cost::JOIN_OUTPUT;
         let dependent = self.is_dependent(right).then(|| right.trailing_zeros() as usize);
         let kind = dependent
             .and_then(|at| self.graph.leaves[at].dependent.as_ref())
             .map_or(JoinKind::Inner, |d| d.kind);
-        let (texts_left, texts_right) = (self.texts_of(left), self.texts_of(right));
-        let passed_on = match kind {
-            JoinKind::Semi | JoinKind::Anti => texts_left,
-            _ => texts_left + texts_right,
-        };
-        let output = rows * cost::JOIN_OUTPUT + cost::copies(rows, passed_on);
         if right.count_ones() == 1
             && let Some(each) = self.lookup_cost(left, right.trailing_zeros() as usize)
         {
@@ -297,15 +286,14 @@ impl Search<'_, '_> {
                 true => self.filtered_probe((left, plan.rows), (right, inner_rows), rows),
                 false => cost::hash_probe(plan.rows, inner_rows),
             };
-            let build =
-                cost::hash_build(inner_rows) + cost::copies(inner_rows, texts_right) + probe;
+            let build = cost::hash_build(inner_rows) + probe;
             methods.push((Method::Hash, both + build, false));
             let swappable = matches!(kind, JoinKind::Left | JoinKind::Semi | JoinKind::Anti);
             if swappable {
                 let probe = self.filtered_probe((right, inner_rows), (left, plan.rows), rows);
                 // Few rows on the left stay in their order, which costs next to nothing.
                 let built = plan.rows.max(cost::FEWEST_PAIRED);
-                let build = cost::hash_build(built) + cost::copies(built, texts_left) + probe;
+                let build = cost::hash_build(built) + probe;
                 methods.push((Method::HashLeft, both + build, false));
             }
         }
@@ -315,8 +303,7 @@ impl Search<'_, '_> {
             true => plan.rows.max(cost::FEWEST_PAIRED),
             false => plan.rows,
         };
-        let kept = inner_rows * cost::HASH_BUILD + cost::copies(inner_rows, texts_right);
-        let pairs = outer * inner_rows * pair + kept;
+        let pairs = outer * inner_rows * pair + inner_rows * cost::HASH_BUILD;
         methods.push((Method::Loop, both + pairs, kind != JoinKind::Left));
         methods
     }
