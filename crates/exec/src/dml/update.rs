@@ -579,6 +579,8 @@ impl Target<'_> {
                     self.maker.initial(at, batch.rows())
                 }
                 None => self.maker.default(at, batch.rows())?,
+                // A column set to itself keeps what the SQL mode would refuse.
+                Some(e) if e.as_column() == Some(start + at) => columns[start + at].clone(),
                 Some(e) => {
                     let current;
                     // The first assignment reads no assigned value.
@@ -589,7 +591,7 @@ impl Target<'_> {
                         &current
                     };
                     let values = e.eval(self.env.eval, input)?;
-                    self.maker.convert(at, &values, &e.ty, first_row)?
+                    self.maker.convert(at, &values, e, first_row)?
                 }
             };
             columns[start + at] = match self.triggers {

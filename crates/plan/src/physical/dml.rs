@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use selkie_catalog::TableInfo;
 use selkie_expr::Expr;
+use selkie_expr::store::Given;
 
 use super::PlanNode;
 
@@ -59,8 +60,8 @@ pub enum InsertMode {
 /// Source of a column's value in a new row.
 #[derive(Clone, Debug)]
 pub enum InsertValue {
-    /// Column of the source.
-    Source(usize),
+    /// Column of the source, and what it is.
+    Source(usize, Given),
     /// The column's DEFAULT clause, AUTO_INCREMENT value or implicit default. A default that is an
     /// expression is `Expr`.
     Default,
