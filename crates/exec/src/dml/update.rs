@@ -26,6 +26,7 @@ use super::row::{RowMaker, Strictness};
 use super::undo::{Undo, undone_on_error};
 use crate::op::{Operator, open as open_node, store};
 use crate::run::scan::unpad;
+use crate::run::stored_rows::StoredRows;
 use crate::run::{Env, OpenTable};
 use crate::state::around::{AssignedFrom, Triggers};
 use crate::state::error::from_engine;
@@ -97,22 +98,32 @@ pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
         });
     }
     let strict = env.rt.session.is_strict() && !plan.ignore;
-    let sorted = !joined && is_sorted(&plan.source);
-    let is_stored = joined || sorted || plan.targets.iter().any(|t| may_meet_again(env, t, plan));
+    let first = !joined && plan.finds_first;
+    let is_stored = joined || first || plan.targets.iter().any(|t| may_meet_again(env, t, plan));
     let is_old = is_stored || is_materialized(&plan.source);
     targets.iter_mut().for_each(|target| target.again |= is_old && env.rt.is_live());
-    env.eval.set_strict_arithmetic(strict && !sorted);
+    env.eval.set_strict_arithmetic(strict && !first);
     env.eval.set_refuses_zero_dates(strict && joined);
     let mut source = open_node(env, &plan.source)?;
-    if sorted {
-        // Compat: rows that are put in an order are found before the statement is strict.
+    if first {
         let mark = env.eval.conditions.borrow().mark();
-        let rows = store(env, &mut *source)?;
+        let found = match is_materialized(&plan.source) {
+            true => Found::First(source.next()?),
+            false => Found::All(store(env, &mut *source)?),
+        };
         env.eval.conditions.borrow_mut().pardon_since(mark);
         env.eval.set_strict_arithmetic(strict);
-        drop(source);
-        env.rt.read.borrow_mut().clear();
-        rows.each(|batch| update_all(&mut targets, batch))?;
+        match found {
+            Found::First(batch) => {
+                batch.iter().try_for_each(|batch| update_all(&mut targets, batch))?;
+                update_as_read(&mut *source, &mut targets)?;
+            }
+            Found::All(rows) => {
+                drop(source);
+                env.rt.read.borrow_mut().clear();
+                rows.each(|batch| update_all(&mut targets, batch))?;
+            }
+        }
     } else if is_stored {
         let rows = store(env, &mut *source)?;
         drop(source);
@@ -127,6 +138,13 @@ pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
     // Compat: where no row can be, none is said to match.
     let nowhere = matches!(plan.source.operator, Op::Empty);
     Ok(if nowhere { Outcome { told: Told::Nothing, ..outcome } } else { outcome })
+}
+
+/// Rows that were found before any of them is changed.
+enum Found {
+    /// Their source keeps them, and has given the first.
+    First(Option<Batch>),
+    All(StoredRows),
 }
 
 fn update_as_read(source: &mut dyn Operator, targets: &mut [Target<'_>]) -> SqlResult<()> {

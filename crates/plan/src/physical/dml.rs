@@ -154,6 +154,9 @@ pub struct Update {
     pub ignore: bool,
     /// Whether it is an UPDATE of several tables, or works like one.
     pub multiple: bool,
+    /// Compat: rows of one table are found before any of them is changed, and before the statement
+    /// is strict: it has ORDER BY, or changes the key by which it finds rows.
+    pub finds_first: bool,
     /// Values are computed from the row before the statement, without the earlier assignments.
     pub simultaneous: bool,
 }
