@@ -16,6 +16,7 @@ use super::Binder;
 use super::Clause;
 use super::alias::AliasUse;
 use crate::logical::{ColumnId, ColumnSet, RelationId};
+use crate::physical::TextOf;
 
 /// The aggregates of a block.
 #[derive(Debug, Default)]
@@ -330,7 +331,12 @@ impl Binder<'_> {
                 let of = self.extreme_of(&aggregate);
                 let id = self.columns.add(ty, aggregate.nullable);
                 let info = self.columns.get_mut(id);
-                info.whole = aggregate.kind == AggregateKind::GroupConcat;
+                info.text = match aggregate.kind {
+                    AggregateKind::GroupConcat
+                    | AggregateKind::JsonArrayAgg
+                    | AggregateKind::JsonObjectAgg => TextOf::Joined,
+                    _ => TextOf::Expression,
+                };
                 info.coercibility = Some(aggregate.coercibility);
                 info.announced = of;
                 let aggregates = &mut self.scopes[block].aggregates;

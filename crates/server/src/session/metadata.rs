@@ -2,7 +2,7 @@
 //!
 //! Must not look at rows.
 
-use selkie_plan::physical::{OutputColumn, PartOf};
+use selkie_plan::physical::{OutputColumn, PartOf, TextOf};
 use selkie_protocol::FieldType;
 use selkie_protocol::field_type::flags;
 use selkie_protocol::packet::ColumnDef;
@@ -50,6 +50,8 @@ pub fn column_def(column: &OutputColumn, announced: Option<CollationId>) -> Colu
     let ty = &column.ty;
     let is_column = column.kept;
     let is_field = is_column || !column.table.is_empty();
+    // Compat: joined texts are no columns, and have the length of their type all the same.
+    let is_joined = !is_field && column.text == TextOf::Joined && ty.is_text_or_blob();
     ColumnDef {
         schema: &column.schema,
         table: &column.table,
