@@ -412,9 +412,14 @@ pub fn round_to(e: &mut Expr, scale: u8) {
 /// Compat: a function that chooses among values does not know how many digits the variable's value
 /// has.
 pub fn to_widest_variable(e: &mut Expr) {
-    if matches!(e.kind, ExprKind::UserVariable(..)) && e.ty.kind == TypeKind::Decimal {
+    if is_decimal_variable(e) {
         to_decimal_scale(e, 65, 38);
     }
+}
+
+/// Whether an expression is a user variable that holds a decimal.
+pub fn is_decimal_variable(e: &Expr) -> bool {
+    matches!(e.kind, ExprKind::UserVariable(..)) && e.ty.kind == TypeKind::Decimal
 }
 
 /// The decimal type that holds all values of `ty`.
