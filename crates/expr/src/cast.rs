@@ -531,10 +531,22 @@ pub fn to_text(e: &mut Expr, types: &TypeContext) {
         Physical::Decimal => text::from_decimal,
         Physical::Date => text::from_date,
         Physical::Time => text::from_time,
+        Physical::DateTime if has_needed_digits(e) => text::from_datetime_as_needed,
         Physical::DateTime => text::from_datetime,
     };
     wrap(e, ty, false, kernel);
     e.coercibility = if implicit { Coercibility::Implicit } else { Coercibility::Numeric };
+}
+
+/// Whether a time shows all digits of its fraction or none: FROM_UNIXTIME of a text.
+///
+/// Compat: MariaDB knows such a time's digits only when it has the value.
+pub fn has_needed_digits(e: &Expr) -> bool {
+    let ExprKind::Call(call) = &e.kind else { return false };
+    let [seconds] = &call.args[..] else { return false };
+    let ExprKind::Call(converted) = &seconds.kind else { return false };
+    let is_text = converted.args.first().is_some_and(|text| text.ty.is_string());
+    is_text && call.function.name() == "FROM_UNIXTIME"
 }
 
 /// Converts a string to the charset of `collation` and gives it that collation.

@@ -238,6 +238,13 @@ fn announced(
         }
     }
     show_variables(&mut output, root);
+    let of = |e: &Expr| selkie_expr::cast::has_needed_digits(e).then_some(());
+    for ((column, named), needed) in
+        output.iter_mut().zip(columns).zip(shown(columns.len(), root, &of))
+    {
+        let is_kept = named.given.grouped || named.given.kept.is_some();
+        column.as_needed = needed.is_some() && !is_kept;
+    }
     output
 }
 

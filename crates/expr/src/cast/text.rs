@@ -74,6 +74,11 @@ pub(super) fn from_datetime(frame: &Frame<'_>) -> SqlResult<Column> {
     write(frame, |v: DateTime, out| v.write_to(out, fsp))
 }
 
+/// All digits of the fraction, or none.
+pub(super) fn from_datetime_as_needed(frame: &Frame<'_>) -> SqlResult<Column> {
+    write(frame, |v: DateTime, out| v.write_to(out, u8::MAX))
+}
+
 pub(super) fn from_decimal(frame: &Frame<'_>) -> SqlResult<Column> {
     let view = frame.decimals(0);
     let ty = frame.arg_type(0).clone();

@@ -13,6 +13,9 @@ const BINARY: u16 = 63;
 /// Compat: string expressions announce this number of decimals; string columns announce none.
 const STRING_DECIMALS: u8 = 39;
 
+/// Compat: a time that shows as many digits as its value needs announces this number, too.
+pub(super) const AS_NEEDED: u8 = STRING_DECIMALS;
+
 /// The wire type of an SQL type.
 pub(super) fn field_type(ty: &SqlType) -> FieldType {
     match ty.kind {
@@ -59,10 +62,17 @@ pub fn column_def(column: &OutputColumn, announced: Option<CollationId>) -> Colu
         name: shortened(&column.name),
         org_name: &column.org_name,
         collation: collation(ty, announced),
-        length: if is_field { display_length(ty, results) } else { computed_length(ty, results) },
-        field_type: if is_field { field_type(ty) } else { computed_type(ty) },
+        length: match is_field {
+            _ if is_joined => text_length(ty, ty.length, results),
+            true => display_length(ty, results),
+            false => computed_length(ty, results),
+        },
+        field_type: if is_field || is_joined { field_type(ty) } else { computed_type(ty) },
         flags: type_flags(ty, is_column, is_field) | blob_flag(ty, is_field) | column_flags(column),
-        decimals: decimals(ty, is_column || column.whole),
+        decimals: match column.as_needed {
+            true => AS_NEEDED,
+            false => decimals(ty, is_column || column.text != TextOf::Expression),
+        },
         type_name: if ty.fixed_binary().is_some() { ty.name() } else { "" },
         format_name: if ty.json == JsonRole::Document { "json" } else { "" },
         names: results,
