@@ -28,7 +28,7 @@ pub(crate) use fixed_binary::{to_its_bytes, to_its_text};
 pub use number::integer_of_hex;
 pub(crate) use temporal::{DateRule, datetime_of_time, fsp_of, incorrect, lenient, settled};
 pub use temporal::{fraction_digits, literal_temporal};
-pub use text::text_length;
+pub use text::{has_needed_digits, text_length};
 pub use value::{natural_type, value};
 use year::year_of;
 pub(crate) use year::{full_year, year_number, year_text};
@@ -536,17 +536,6 @@ pub fn to_text(e: &mut Expr, types: &TypeContext) {
     };
     wrap(e, ty, false, kernel);
     e.coercibility = if implicit { Coercibility::Implicit } else { Coercibility::Numeric };
-}
-
-/// Whether a time shows all digits of its fraction or none: FROM_UNIXTIME of a text.
-///
-/// Compat: MariaDB knows such a time's digits only when it has the value.
-pub fn has_needed_digits(e: &Expr) -> bool {
-    let ExprKind::Call(call) = &e.kind else { return false };
-    let [seconds] = &call.args[..] else { return false };
-    let ExprKind::Call(converted) = &seconds.kind else { return false };
-    let is_text = converted.args.first().is_some_and(|text| text.ty.is_string());
-    is_text && call.function.name() == "FROM_UNIXTIME"
 }
 
 /// Converts a string to the charset of `collation` and gives it that collation.

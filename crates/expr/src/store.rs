@@ -44,11 +44,11 @@ pub struct StoreTarget<'a> {
     pub table: &'a str,
     /// The column.
     pub column: &'a str,
-    /// Where the values are from.
+    /// Origin of the values.
     pub given: Given,
 }
 
-/// Where values to be stored are from.
+/// Origin of values to be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Given {
     /// An expression.
@@ -65,6 +65,14 @@ impl Given {
         match e.is_column_of_table() {
             true => Self::Column,
             false => Self::Computed,
+        }
+    }
+
+    /// Whether an expression is a column of its input.
+    pub fn of_input(e: &Expr) -> Self {
+        match e.as_column() {
+            Some(_) => Self::Column,
+            None => Self::Computed,
         }
     }
 }

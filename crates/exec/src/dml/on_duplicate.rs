@@ -98,11 +98,8 @@ impl<'r> OnDuplicate<'r> {
                         Some(row) => e.eval(self.env.eval, row)?,
                         None => e.eval(self.env.eval, &Batch::new(input.clone(), 1))?,
                     };
-                    let given = match e.as_column() {
-                        Some(_) => Given::Column,
-                        None => Given::Computed,
-                    };
-                    maker.convert(at, &values, (&e.ty, given), self.env.eval.row())?
+                    let typed = (&e.ty, Given::of_input(e));
+                    maker.convert(at, &values, typed, self.env.eval.row())?
                 }
             };
             let values = self.without_null(maker, at, values)?;

@@ -105,32 +105,22 @@ pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
     env.eval.set_strict_arithmetic(strict && !first);
     env.eval.set_refuses_zero_dates(strict && joined);
     let mut source = open_node(env, &plan.source)?;
-    if first {
-        let mark = env.eval.conditions.borrow().mark();
-        let found = match is_materialized(&plan.source) {
-            true => Found::First(source.next()?),
-            false => Found::All(store(env, &mut *source)?),
-        };
-        env.eval.conditions.borrow_mut().pardon_since(mark);
-        env.eval.set_strict_arithmetic(strict);
-        match found {
-            Found::First(batch) => {
-                batch.iter().try_for_each(|batch| update_all(&mut targets, batch))?;
-                update_as_read(&mut *source, &mut targets)?;
-            }
-            Found::All(rows) => {
-                drop(source);
-                env.rt.read.borrow_mut().clear();
-                rows.each(|batch| update_all(&mut targets, batch))?;
-            }
+    let found = match first {
+        true => find(env, plan, &mut *source)?,
+        false if is_stored => Found::All(store(env, &mut *source)?),
+        false => Found::First(None),
+    };
+    env.eval.set_strict_arithmetic(strict);
+    match found {
+        Found::All(rows) => {
+            drop(source);
+            env.rt.read.borrow_mut().clear();
+            rows.each(|batch| update_all(&mut targets, batch))?;
         }
-    } else if is_stored {
-        let rows = store(env, &mut *source)?;
-        drop(source);
-        env.rt.read.borrow_mut().clear();
-        rows.each(|batch| update_all(&mut targets, batch))?;
-    } else {
-        update_as_read(&mut *source, &mut targets)?;
+        Found::First(batch) => {
+            batch.iter().try_for_each(|batch| update_all(&mut targets, batch))?;
+            update_as_read(&mut *source, &mut targets)?;
+        }
     }
     targets.iter().try_for_each(|target| target.maker.refuse_warnings(0))?;
     targets.iter_mut().flat_map(|target| &mut target.portion).for_each(Portion::finish);
@@ -140,11 +130,22 @@ pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
     Ok(if nowhere { Outcome { told: Told::Nothing, ..outcome } } else { outcome })
 }
 
-/// Rows that were found before any of them is changed.
+/// Rows to be changed.
 enum Found {
-    /// Their source keeps them, and has given the first.
+    /// The first, if it was read; the source has the others.
     First(Option<Batch>),
     All(StoredRows),
+}
+
+/// Finds all rows; what their conditions warn of does not stop the statement.
+fn find(env: Env<'_>, plan: &Plan, source: &mut dyn Operator) -> SqlResult<Found> {
+    let mark = env.eval.conditions.borrow().mark();
+    let found = match is_materialized(&plan.source) {
+        true => Found::First(source.next()?),
+        false => Found::All(store(env, source)?),
+    };
+    env.eval.conditions.borrow_mut().pardon_since(mark);
+    Ok(found)
 }
 
 fn update_as_read(source: &mut dyn Operator, targets: &mut [Target<'_>]) -> SqlResult<()> {

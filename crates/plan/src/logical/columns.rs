@@ -100,7 +100,7 @@ pub(crate) struct ColumnInfo {
     /// Compat: the table column that it is announced as, if it is none itself: a common table's, or
     /// the greatest of a column.
     pub announced: Option<(RelationId, usize)>,
-    /// How a text is announced.
+    /// Announcement of a text.
     pub text: TextOf,
     /// Compat: hexadecimal literals in a query that is merged into the outer query. They still act
     /// as numbers.

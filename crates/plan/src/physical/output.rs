@@ -25,10 +25,8 @@ pub struct OutputColumn {
     /// Compat: announced like a column of a table, since it is one or MariaDB keeps it in a
     /// temporary table.
     pub kept: bool,
-    /// How a text is announced.
+    /// Announcement of its digits.
     pub text: TextOf,
-    /// Compat: a time that shows all digits of its fraction, or none.
-    pub as_needed: bool,
     /// Part of the primary key.
     pub primary_key: bool,
     /// The single column of a unique index.
@@ -57,6 +55,8 @@ pub enum TextOf {
     Function,
     /// An aggregate that joins texts: without decimals, and with the length of its type.
     Joined,
+    /// A function whose times show all digits of the fraction, or none.
+    AsNeeded,
 }
 
 /// A thing that a column is a part of.
@@ -84,7 +84,6 @@ impl OutputColumn {
             org_name: Arc::default(),
             kept: false,
             text: TextOf::default(),
-            as_needed: false,
             primary_key: false,
             unique_key: false,
             multiple_key: false,

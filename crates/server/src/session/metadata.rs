@@ -69,9 +69,9 @@ pub fn column_def(column: &OutputColumn, announced: Option<CollationId>) -> Colu
         },
         field_type: if is_field || is_joined { field_type(ty) } else { computed_type(ty) },
         flags: type_flags(ty, is_column, is_field) | blob_flag(ty, is_field) | column_flags(column),
-        decimals: match column.as_needed {
-            true => AS_NEEDED,
-            false => decimals(ty, is_column || column.text != TextOf::Expression),
+        decimals: match column.text {
+            TextOf::AsNeeded => AS_NEEDED,
+            _ => decimals(ty, is_column || column.text != TextOf::Expression),
         },
         type_name: if ty.fixed_binary().is_some() { ty.name() } else { "" },
         format_name: if ty.json == JsonRole::Document { "json" } else { "" },

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use selkie_plan::physical::OutputColumn;
+use selkie_plan::physical::{OutputColumn, TextOf};
 use selkie_protocol::Output;
 use selkie_protocol::row::binary::{self, BinaryRow, DateTimeParts, TimeParts};
 use selkie_protocol::row::text;
@@ -40,7 +40,7 @@ impl Encoder {
     /// An encoder for values of a result's column.
     pub(super) fn of(column: &OutputColumn, results: Option<Charset>) -> Self {
         let mut encoder = Self::new(&column.ty, results);
-        if column.as_needed {
+        if column.text == TextOf::AsNeeded {
             encoder.ty.decimals = AS_NEEDED;
         }
         encoder
