@@ -28,7 +28,7 @@ pub(crate) use fixed_binary::{to_its_bytes, to_its_text};
 pub use number::integer_of_hex;
 pub(crate) use temporal::{DateRule, datetime_of_time, fsp_of, incorrect, lenient, settled};
 pub use temporal::{fraction_digits, literal_temporal};
-pub use text::text_length;
+pub use text::{has_needed_digits, text_length};
 pub use value::{natural_type, value};
 use year::year_of;
 pub(crate) use year::{full_year, year_number, year_text};
@@ -412,9 +412,14 @@ pub fn round_to(e: &mut Expr, scale: u8) {
 /// Compat: a function that chooses among values does not know how many digits the variable's value
 /// has.
 pub fn to_widest_variable(e: &mut Expr) {
-    if matches!(e.kind, ExprKind::UserVariable(..)) && e.ty.kind == TypeKind::Decimal {
+    if is_decimal_variable(e) {
         to_decimal_scale(e, 65, 38);
     }
+}
+
+/// Whether an expression is a user variable that holds a decimal.
+pub fn is_decimal_variable(e: &Expr) -> bool {
+    matches!(e.kind, ExprKind::UserVariable(..)) && e.ty.kind == TypeKind::Decimal
 }
 
 /// The decimal type that holds all values of `ty`.
@@ -526,6 +531,7 @@ pub fn to_text(e: &mut Expr, types: &TypeContext) {
         Physical::Decimal => text::from_decimal,
         Physical::Date => text::from_date,
         Physical::Time => text::from_time,
+        Physical::DateTime if has_needed_digits(e) => text::from_datetime_as_needed,
         Physical::DateTime => text::from_datetime,
     };
     wrap(e, ty, false, kernel);

@@ -84,7 +84,10 @@ pub(crate) fn put_sql_value(out: &mut Vec<u8>, value: &Value, ty: &SqlType, is_j
         Value::Int(v) if ty.json == JsonRole::Truth => {
             out.extend_from_slice(if *v == 0 { b"false" } else { b"true" });
         }
-        Value::Bytes(b) if is_json => out.extend_from_slice(b),
+        Value::Bytes(b) if is_json => {
+            let text = ty.collation.charset().convert(b, selkie_types::Charset::Utf8mb4).0;
+            out.extend_from_slice(&text);
+        }
         Value::Bytes(_) if ty.fixed_binary().is_some() => {
             let mut text = Vec::new();
             crate::text::write_value(&mut text, value, ty);

@@ -17,6 +17,7 @@ use selkie_types::{
     Column, ColumnData, DateTime, DecimalValues, Physical, SqlMode, SqlResult, SqlType, TypeKind,
 };
 
+use crate::Expr;
 use crate::context::EvalContext;
 pub use fixed_binary::refuse_assignment;
 use report::Report;
@@ -43,8 +44,37 @@ pub struct StoreTarget<'a> {
     pub table: &'a str,
     /// The column.
     pub column: &'a str,
-    /// The values are from the same column before its definition changed.
-    pub copied: bool,
+    /// Origin of the values.
+    pub given: Given,
+}
+
+/// Origin of values to be stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Given {
+    /// An expression.
+    Computed,
+    /// A column of a table, of any type.
+    Column,
+    /// The column itself, of another type before its definition changed.
+    Before,
+}
+
+impl Given {
+    /// Whether an expression is a column of a table.
+    pub fn of(e: &Expr) -> Self {
+        match e.is_column_of_table() {
+            true => Self::Column,
+            false => Self::Computed,
+        }
+    }
+
+    /// Whether an expression is a column of its input.
+    pub fn of_input(e: &Expr) -> Self {
+        match e.as_column() {
+            Some(_) => Self::Column,
+            None => Self::Computed,
+        }
+    }
 }
 
 /// The values of `column`, of type `from`, as `target` stores them. `first_row` is the first row's
@@ -58,7 +88,7 @@ pub fn convert_for_column(
     ctx: &EvalContext<'_>,
 ) -> SqlResult<Arc<Column>> {
     let to = target.ty;
-    let has_limits = matches!(to.kind, TypeKind::Date | TypeKind::DateTime);
+    let has_limits = has_limits(target, ctx);
     // A CHAR that is read with its trailing spaces must be stored without them.
     let is_padded =
         to.kind == TypeKind::Char && ctx.types.sql_mode.contains(SqlMode::PAD_CHAR_TO_FULL_LENGTH);
@@ -105,7 +135,7 @@ pub fn convert_for_column(
         long_hex = None;
         (column, from)
     };
-    let was_copied = target.copied;
+    let was_copied = target.given == Given::Before;
     let plain = matches!(from.kind, TypeKind::Bit | TypeKind::Year);
     let tells_old = was_copied && from.physical() != Physical::Double && !plain && !by_name;
     let is_written = was.fixed_binary().is_some() && was.kind != to.kind;
@@ -116,6 +146,19 @@ pub fn convert_for_column(
         tell_long_hex(hex, &source)?;
     }
     Ok(converted)
+}
+
+/// Whether the SQL mode may refuse values that already have the target's type.
+///
+/// Compat: dates pass from column to column as they are, unless the SQL mode refuses zeros.
+fn has_limits(target: &StoreTarget<'_>, ctx: &EvalContext<'_>) -> bool {
+    let refuses = |mode| ctx.types.sql_mode.contains(mode);
+    let no_zeros = refuses(SqlMode::NO_ZERO_DATE) || refuses(SqlMode::NO_ZERO_IN_DATE);
+    match target.ty.kind {
+        TypeKind::Date | TypeKind::DateTime => no_zeros || target.given != Given::Column,
+        TypeKind::Timestamp => refuses(SqlMode::NO_ZERO_DATE),
+        _ => false,
+    }
 }
 
 fn stored(source: &Source<'_>) -> SqlResult<Arc<Column>> {
@@ -142,6 +185,15 @@ fn is_within_type(column: &Column) -> bool {
         ColumnData::Decimal(d) => !matches!(d.values(), DecimalValues::I256(_)),
         _ => true,
     }
+}
+
+/// Compat: a value of a column is shown with all digits of its fraction, or none.
+fn stored_digits(value: DateTime) -> String {
+    let digits = if value.truncate_to(0) == value { 0 } else { 6 };
+    let mut out = Vec::new();
+    let ty = SqlType::datetime(digits);
+    crate::text::write_value(&mut out, &selkie_types::Value::DateTime(value), &ty);
+    String::from_utf8_lossy(&out).into_owned()
 }
 
 /// The names of members: dates and times are read from names.
@@ -243,6 +295,11 @@ impl Source<'_> {
     fn shown(&self, row: usize) -> String {
         if let (TypeKind::Bit, ColumnData::UInt(v)) = (self.from.kind, self.column.data()) {
             return v[self.column.physical_row(row)].to_string();
+        }
+        if let (true, ColumnData::DateTime(v)) =
+            (self.report.target.given != Given::Computed, self.column.data())
+        {
+            return stored_digits(v[self.column.physical_row(row)]);
         }
         let text = self.text(row);
         match self.column.physical() {

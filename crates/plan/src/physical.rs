@@ -41,7 +41,7 @@ pub use json_table::{JsonFallback, JsonTableColumn, JsonTableDef, JsonTableJoin}
 pub use node::{
     BulkValues, ColumnType, Limit, Operator, PlanNode, RowNumbers, Sort, SortKey, TopN,
 };
-pub use output::{OutputColumn, PartOf};
+pub use output::{OutputColumn, PartOf, TextOf};
 pub use search::Search;
 pub use set::{CommonTable, RecursivePart, RecursiveUnion, SetOperation, SetOperator};
 pub use subplan::{OuterColumn, SubPlan};

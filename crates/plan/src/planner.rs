@@ -8,6 +8,7 @@ mod parts;
 mod portion;
 mod procedure;
 mod rows;
+mod shown;
 mod units;
 mod variables;
 
@@ -25,6 +26,7 @@ use selkie_types::{Condition, SqlError, SqlResult, stack};
 
 use self::parts::{common_table, subplan};
 pub use self::rows::{RowsChange, RowsPlan, rows_plan};
+pub use self::shown::{shown_functions, shown_parameters};
 use crate::bind::{Binder, HandlerRead, HandlerSyntax, Known, Named, Names, Query};
 use crate::build::{Builder, Built, CommonEstimate, Goal, SubplanCost, tell_scans};
 use crate::logical::{ColumnId, ColumnSet, Columns, Logical, RelationId, SubqueryState};
@@ -243,6 +245,7 @@ fn announced(
         }
     }
     show_variables(&mut output, root);
+    shown::tell_needed_digits(&mut output, columns, root);
     output
 }
 
@@ -307,32 +310,6 @@ fn show_variables(output: &mut [crate::physical::OutputColumn], root: &PlanNode)
             shown.for_each(|(column, _)| widest(&mut column.ty));
         }
         _ => {}
-    }
-}
-
-/// For each column of a result, the parameter that it shows if it is nothing else.
-pub fn shown_parameters(columns: usize, root: &PlanNode) -> Vec<Option<usize>> {
-    shown(columns, root, &|e| match e.kind {
-        selkie_expr::ExprKind::Parameter(at) => Some(at),
-        _ => None,
-    })
-}
-
-/// For each column of a result, whether it shows the result of a stored function and nothing else.
-pub fn shown_functions(columns: usize, root: &PlanNode) -> Vec<Option<()>> {
-    shown(columns, root, &|e| matches!(e.kind, selkie_expr::ExprKind::Stored(_)).then_some(()))
-}
-
-fn shown<T: Clone>(
-    columns: usize,
-    root: &PlanNode,
-    of: &dyn Fn(&Expr) -> Option<T>,
-) -> Vec<Option<T>> {
-    stack::ensure();
-    match &root.operator {
-        Operator::Limit(limit) => shown(columns, &limit.input, of),
-        Operator::Project { exprs, .. } => exprs.iter().map(of).collect(),
-        _ => vec![None; columns],
     }
 }
 

@@ -15,7 +15,7 @@ pub fn write_value(ty: &SqlType, value: &Value, out: &mut Vec<u8>) {
         Value::Decimal(v) => v.write_to(out),
         Value::Date(v) => v.write_to(out),
         Value::Time(v) => v.write_to(out, ty.decimals.min(6)),
-        Value::DateTime(v) => v.write_to(out, ty.decimals.min(6)),
+        Value::DateTime(v) => v.write_to(out, ty.decimals),
         Value::Bytes(v) => match ty.fixed_binary() {
             Some(kind) => kind.write_text(v, out),
             None => out.extend_from_slice(v),

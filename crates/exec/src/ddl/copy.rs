@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use selkie_catalog::{ColumnInfo, SystemTime, TableInfo};
 use selkie_engine::{Cursor, EngineError, RowSet, Scan, Table};
-use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column, refuse_assignment};
+use selkie_expr::store::{Given, StoreMode, StoreTarget, convert_for_column, refuse_assignment};
 use selkie_expr::{EvalContext, Expr};
 use selkie_plan::define::{AlterPlan, ColumnSource};
 use selkie_plan::physical::RowRules;
@@ -266,7 +266,7 @@ impl Copy<'_> {
             let raised = self.eval.raised();
             let values = e.eval(self.eval, &Batch::new(columns.to_vec(), rows))?;
             self.refuse_warnings(raised)?;
-            columns[*at] = self.stored(&self.new.columns[*at], &values, &e.ty, false)?;
+            columns[*at] = self.stored(&self.new.columns[*at], &values, &e.ty, Given::Computed)?;
         }
         Ok(())
     }
@@ -332,24 +332,24 @@ impl Copy<'_> {
             schema: self.new.schema(),
             table: self.new.name(),
             column: &column.name,
-            copied: true,
+            given: Given::Before,
         }
     }
 
-    /// `values` of type `from` converted for `column`; `copied` if they come from an old column.
+    /// `values` of type `from` converted for `column`.
     fn stored(
         &self,
         column: &ColumnInfo,
         values: &Arc<Column>,
         from: &SqlType,
-        copied: bool,
+        given: Given,
     ) -> SqlResult<Arc<Column>> {
-        let target = StoreTarget { copied, ..self.store_target(column) };
+        let target = StoreTarget { given, ..self.store_target(column) };
         let first = self.read + 1;
         let stored = convert_for_column(values, from, &target, self.mode, first, self.eval);
         let cut = |kind| from.kind == kind && column.ty.kind == kind;
         let same = from.collation.charset() == column.ty.collation.charset();
-        match copied && same && (cut(TypeKind::VarChar) || cut(TypeKind::Char)) {
+        match given != Given::Computed && same && (cut(TypeKind::VarChar) || cut(TypeKind::Char)) {
             true => stored.map_err(truncated),
             false => stored,
         }
@@ -394,9 +394,10 @@ impl Copy<'_> {
     ) -> SqlResult<Arc<Column>> {
         let values = Arc::new(self.old.def.layout.decode(rows, old).map_err(corrupt)?);
         let from = &self.old.columns[old].ty;
-        let values = match self.keeps_values && *from == column.ty {
-            true => values,
-            false => self.stored(column, &values, from, true)?,
+        let values = match *from == column.ty {
+            true if self.keeps_values => values,
+            true => self.stored(column, &values, from, Given::Column)?,
+            false => self.stored(column, &values, from, Given::Before)?,
         };
         self.without_nulls(column, values)
     }

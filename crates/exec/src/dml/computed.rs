@@ -125,9 +125,9 @@ fn new_row(
     let mut columns = Vec::with_capacity(plan.values.len());
     for (at, value) in plan.values.iter().enumerate() {
         columns.push(match value {
-            InsertValue::Source(from) => {
-                let ty = &plan.source.columns[*from].ty;
-                let values = maker.convert(at, source.column(*from), ty, number)?;
+            InsertValue::Source(from, given) => {
+                let typed = (&plan.source.columns[*from].ty, *given);
+                let values = maker.convert(at, source.column(*from), typed, number)?;
                 settled(maker, plan, (at, values), source)?
             }
             InsertValue::Default => maker.default(at, 1)?,
@@ -143,7 +143,7 @@ fn new_row(
         let Value::Int(place) = source.column(own.number).value(0) else { continue };
         let e = &own.values[place as usize];
         let values = e.eval(maker.env.eval, &row)?;
-        let values = maker.convert(own.column, &values, &e.ty, number)?;
+        let values = maker.convert(own.column, &values, e, number)?;
         columns[own.column] = settled(maker, plan, (own.column, values), source)?;
     }
     Ok(columns)
@@ -190,7 +190,7 @@ fn update(env: Env<'_>, plan: &Update) -> SqlResult<Outcome> {
                     Some(e) => {
                         let current = if plan.simultaneous { one.columns() } else { &columns[..] };
                         let values = e.eval(env.eval, &Batch::new(current.to_vec(), 1))?;
-                        maker.convert(at, &values, &e.ty, number)?
+                        maker.convert(at, &values, e, number)?
                     }
                 };
                 columns[target.columns.start + at] = maker.refuse_nulls(at, values)?;

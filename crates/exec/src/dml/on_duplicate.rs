@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use selkie_engine::{EngineError, RowSet, Scan};
+use selkie_expr::store::Given;
 use selkie_plan::physical::{DuplicateUpdate, Insert as Plan, RowRules};
 use selkie_types::error::catalogue::{ER_DUP_ENTRY, ER_KEY_NOT_FOUND, ER_SUBQUERY_NO_1_ROW};
 use selkie_types::{Batch, ByteRows, Column, SqlError, SqlResult, TypeKind, Value};
@@ -97,7 +98,8 @@ impl<'r> OnDuplicate<'r> {
                         Some(row) => e.eval(self.env.eval, row)?,
                         None => e.eval(self.env.eval, &Batch::new(input.clone(), 1))?,
                     };
-                    maker.convert(at, &values, &e.ty, self.env.eval.row())?
+                    let typed = (&e.ty, Given::of_input(e));
+                    maker.convert(at, &values, typed, self.env.eval.row())?
                 }
             };
             let values = self.without_null(maker, at, values)?;

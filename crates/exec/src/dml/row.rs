@@ -6,7 +6,8 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use selkie_catalog::{DefaultValue, TableInfo};
-use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
+use selkie_expr::Expr;
+use selkie_expr::store::{Given, StoreMode, StoreTarget, convert_for_column};
 use selkie_plan::physical::{RowRules, ViewRules};
 use selkie_types::error::catalogue::{
     ER_CONSTRAINT_FAILED, ER_NO_DEFAULT_FOR_FIELD, ER_NO_DEFAULT_FOR_VIEW_FIELD,
@@ -86,22 +87,47 @@ pub(crate) struct WithoutField {
     pub(crate) of_fixed_width: bool,
 }
 
+/// Type and origin of values for a column.
+pub(super) struct Typed<'t> {
+    ty: &'t SqlType,
+    given: Given,
+}
+
+impl<'t> From<&'t SqlType> for Typed<'t> {
+    fn from(ty: &'t SqlType) -> Self {
+        Self { ty, given: Given::Computed }
+    }
+}
+
+impl<'t> From<&'t Expr> for Typed<'t> {
+    fn from(e: &'t Expr) -> Self {
+        Self { ty: &e.ty, given: Given::of(e) }
+    }
+}
+
+impl<'t> From<(&'t SqlType, Given)> for Typed<'t> {
+    fn from((ty, given): (&'t SqlType, Given)) -> Self {
+        Self { ty, given }
+    }
+}
+
 impl<'r> RowMaker<'r> {
-    /// `values` of type `from` as column `at` keeps them. NULLs stay.
-    pub(super) fn convert(
+    /// `values` as column `at` keeps them. NULLs stay.
+    pub(super) fn convert<'t>(
         &self,
         at: usize,
         values: &Arc<Column>,
-        from: &SqlType,
+        from: impl Into<Typed<'t>>,
         first_row: u64,
     ) -> SqlResult<Arc<Column>> {
+        let Typed { ty: from, given } = from.into();
         let column = &self.table.columns[at];
         let target = StoreTarget {
             ty: &column.ty,
             schema: self.table.schema(),
             table: self.table.name(),
             column: &column.name,
-            copied: false,
+            given,
         };
         convert_for_column(values, from, &target, self.strictness.mode, first_row, self.env.eval)
     }
@@ -325,7 +351,7 @@ impl<'r> RowMaker<'r> {
             let raised = self.raised();
             let values = e.eval(self.env.eval, &batch)?;
             self.refuse_warnings(raised)?;
-            let values = self.convert(*at, &values, &e.ty, first_row)?;
+            let values = self.convert(*at, &values, e, first_row)?;
             columns[*at] = self.refuse_nulls(*at, values)?;
         }
         Ok(())

@@ -26,6 +26,7 @@ use super::row::{RowMaker, Strictness};
 use super::undo::{Undo, undone_on_error};
 use crate::op::{Operator, open as open_node, store};
 use crate::run::scan::unpad;
+use crate::run::stored_rows::StoredRows;
 use crate::run::{Env, OpenTable};
 use crate::state::around::{AssignedFrom, Triggers};
 use crate::state::error::from_engine;
@@ -97,29 +98,29 @@ pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
         });
     }
     let strict = env.rt.session.is_strict() && !plan.ignore;
-    let sorted = !joined && is_sorted(&plan.source);
-    let is_stored = joined || sorted || plan.targets.iter().any(|t| may_meet_again(env, t, plan));
+    let first = !joined && plan.finds_first;
+    let is_stored = joined || first || plan.targets.iter().any(|t| may_meet_again(env, t, plan));
     let is_old = is_stored || is_materialized(&plan.source);
     targets.iter_mut().for_each(|target| target.again |= is_old && env.rt.is_live());
-    env.eval.set_strict_arithmetic(strict && !sorted);
+    env.eval.set_strict_arithmetic(strict && !first);
     env.eval.set_refuses_zero_dates(strict && joined);
     let mut source = open_node(env, &plan.source)?;
-    if sorted {
-        // Compat: rows that are put in an order are found before the statement is strict.
-        let mark = env.eval.conditions.borrow().mark();
-        let rows = store(env, &mut *source)?;
-        env.eval.conditions.borrow_mut().pardon_since(mark);
-        env.eval.set_strict_arithmetic(strict);
-        drop(source);
-        env.rt.read.borrow_mut().clear();
-        rows.each(|batch| update_all(&mut targets, batch))?;
-    } else if is_stored {
-        let rows = store(env, &mut *source)?;
-        drop(source);
-        env.rt.read.borrow_mut().clear();
-        rows.each(|batch| update_all(&mut targets, batch))?;
-    } else {
-        update_as_read(&mut *source, &mut targets)?;
+    let found = match first {
+        true => find(env, plan, &mut *source)?,
+        false if is_stored => Found::All(store(env, &mut *source)?),
+        false => Found::First(None),
+    };
+    env.eval.set_strict_arithmetic(strict);
+    match found {
+        Found::All(rows) => {
+            drop(source);
+            env.rt.read.borrow_mut().clear();
+            rows.each(|batch| update_all(&mut targets, batch))?;
+        }
+        Found::First(batch) => {
+            batch.iter().try_for_each(|batch| update_all(&mut targets, batch))?;
+            update_as_read(&mut *source, &mut targets)?;
+        }
     }
     targets.iter().try_for_each(|target| target.maker.refuse_warnings(0))?;
     targets.iter_mut().flat_map(|target| &mut target.portion).for_each(Portion::finish);
@@ -127,6 +128,24 @@ pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
     // Compat: where no row can be, none is said to match.
     let nowhere = matches!(plan.source.operator, Op::Empty);
     Ok(if nowhere { Outcome { told: Told::Nothing, ..outcome } } else { outcome })
+}
+
+/// Rows to be changed.
+enum Found {
+    /// The first, if it was read; the source has the others.
+    First(Option<Batch>),
+    All(StoredRows),
+}
+
+/// Finds all rows; what their conditions warn of does not stop the statement.
+fn find(env: Env<'_>, plan: &Plan, source: &mut dyn Operator) -> SqlResult<Found> {
+    let mark = env.eval.conditions.borrow().mark();
+    let found = match is_materialized(&plan.source) {
+        true => Found::First(source.next()?),
+        false => Found::All(store(env, source)?),
+    };
+    env.eval.conditions.borrow_mut().pardon_since(mark);
+    Ok(found)
 }
 
 fn update_as_read(source: &mut dyn Operator, targets: &mut [Target<'_>]) -> SqlResult<()> {
@@ -579,6 +598,8 @@ impl Target<'_> {
                     self.maker.initial(at, batch.rows())
                 }
                 None => self.maker.default(at, batch.rows())?,
+                // A column set to itself keeps what the SQL mode would refuse.
+                Some(e) if e.as_column() == Some(start + at) => columns[start + at].clone(),
                 Some(e) => {
                     let current;
                     // The first assignment reads no assigned value.
@@ -589,7 +610,7 @@ impl Target<'_> {
                         &current
                     };
                     let values = e.eval(self.env.eval, input)?;
-                    self.maker.convert(at, &values, &e.ty, first_row)?
+                    self.maker.convert(at, &values, e, first_row)?
                 }
             };
             columns[start + at] = match self.triggers {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use selkie_catalog::TableInfo;
 use selkie_engine::{LockMode, RowSet};
-use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
+use selkie_expr::store::{Given, StoreMode, StoreTarget, convert_for_column};
 use selkie_expr::{EvalContext, Expr};
 use selkie_plan::{HandlerRead, HandlerSyntax};
 use selkie_sql::ast::{self, BinaryOp, HandlerAction, HandlerPosition};
@@ -210,7 +210,7 @@ impl Reader<'_> {
             schema: self.table.schema(),
             table: self.table.name(),
             column: &info.name,
-            copied: false,
+            given: Given::Computed,
         };
         let mode = StoreMode::Lenient;
         let kept = convert_for_column(&Arc::new(given), &e.ty, &target, mode, 1, self.eval)?;

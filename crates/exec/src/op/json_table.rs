@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use selkie_expr::json_table::JsonCell;
-use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
+use selkie_expr::store::{Given, StoreMode, StoreTarget, convert_for_column};
 use selkie_meter::interruptible;
 use selkie_plan::physical::{JsonFallback, JsonTableColumn, JsonTableJoin as Plan};
 use selkie_types::error::catalogue::{
@@ -213,7 +213,7 @@ impl<'r> JsonTable<'r> {
             schema: "*any*",
             table: "json_table",
             column: &column.name,
-            copied: false,
+            given: Given::Computed,
         };
         convert_for_column(values, from, &target, StoreMode::Lenient, 1, self.env.eval)
     }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
+use selkie_expr::store::{Given, StoreMode, StoreTarget, convert_for_column};
 use selkie_plan::physical::{ColumnType, RecursivePart, RecursiveUnion};
 use selkie_types::error::catalogue::ER_QUERY_RESULT_INCOMPLETE;
 use selkie_types::{Batch, Column, ColumnData, Physical, SqlResult, SqlType, TypeKind};
@@ -67,8 +67,13 @@ impl<'r> Part<'r> {
                 continue;
             }
             let name = self.plan.names.get(at).map_or("", |name| name);
-            let target =
-                StoreTarget { ty: &column.ty, schema: "", table: "", column: name, copied: false };
+            let target = StoreTarget {
+                ty: &column.ty,
+                schema: "",
+                table: "",
+                column: name,
+                given: Given::Computed,
+            };
             let mode = match env.eval.types.sql_mode.is_strict() {
                 true => StoreMode::Strict,
                 false => StoreMode::Lenient,

@@ -265,6 +265,12 @@ fn converted(
         return Ok(Value::Null);
     }
     let column = Arc::new(Column::constant(value, from.physical(), scale_of(from), 1));
-    let target = StoreTarget { ty: to, schema: "", table: "", column: name, copied: false };
+    let target = StoreTarget {
+        ty: to,
+        schema: "",
+        table: "",
+        column: name,
+        given: selkie_expr::store::Given::Computed,
+    };
     Ok(convert_for_column(&column, from, &target, mode, row, eval)?.value(0))
 }

@@ -40,7 +40,7 @@ fn keep_digits(insert: &mut Insert, templates: &mut [Vec<Expr>], mixed: &[bool])
     let is_null = |e: &Expr| matches!(e.kind, ExprKind::Literal(Value::Null));
     let stores_text = |at: usize| insert.table.columns[at].ty.is_string();
     for (at, value) in insert.values.iter().enumerate() {
-        let InsertValue::Source(from) = *value else { continue };
+        let InsertValue::Source(from, _) = *value else { continue };
         let mut cells = templates.iter().map(|row| &row[from]);
         let keeps = cells.clone().any(has_digits) && cells.all(|e| has_digits(e) || is_null(e));
         if keeps && stores_text(at) {

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use hashbrown::HashSet;
 use selkie_meter::{ask, interruptible, spend, tick};
 use selkie_types::error::catalogue::ER_CUT_VALUE_GROUP_CONCAT;
-use selkie_types::{CollationId, Column, Date, DateTime, Decimal, SqlResult, SqlType, Time, Value};
+use selkie_types::{
+    Charset, CollationId, Column, Date, DateTime, Decimal, SqlResult, SqlType, Time, Value,
+};
 
 use super::state::{Groups, State, length_at, same_kind};
 use super::{Aggregate, AggregateKind};
@@ -86,7 +88,7 @@ impl GroupConcat {
             Some(element) => {
                 let mut text = Vec::new();
                 put_sql_value(&mut text, &values[0].value(row), &element.ty, element.is_json);
-                Some(text)
+                Some(in_charset(text, self.collation))
             }
             None if values.iter().any(|a| a.is_null(row)) => None,
             None => Some(values.iter().flat_map(|a| a.bytes(row)).copied().collect()),
@@ -179,6 +181,15 @@ impl GroupConcat {
             None => group.joined,
             Some(_) => group.joined.map(|text| [b"[", &text[..], b"]"].concat()),
         })
+    }
+}
+
+/// A part of a JSON document in the charset of the whole.
+pub(super) fn in_charset(text: Vec<u8>, collation: CollationId) -> Vec<u8> {
+    let to = collation.charset();
+    match to == Charset::Utf8mb4 {
+        true => text,
+        false => Charset::Utf8mb4.convert(&text, to).0.into_owned(),
     }
 }
 

@@ -8,7 +8,7 @@ use selkie_types::{
 use super::{Aggregate, AggregateKind};
 use crate::build::{self, Numeric};
 use crate::cast;
-use crate::collate::{self, Coercibility};
+use crate::collate::{self, Claim, Coercibility};
 use crate::context::TypeContext;
 use crate::expr::{Expr, ExprKind};
 use crate::refuse::refuse_any;
@@ -43,7 +43,7 @@ pub(super) fn bind(mut a: Aggregate, types: &TypeContext) -> SqlResult<Aggregate
         Std | StddevSamp | Variance | VarSamp => spread(&mut a, types),
         BitAnd | BitOr | BitXor => bits(&mut a),
         GroupConcat => group_concat(&mut a, types)?,
-        JsonArrayAgg | JsonObjectAgg => json(&mut a, types),
+        JsonArrayAgg | JsonObjectAgg => json(&mut a, types)?,
         Stored => {}
     }
     Ok(a)
@@ -211,35 +211,55 @@ fn group_concat(a: &mut Aggregate, types: &TypeContext) -> SqlResult<()> {
     a.args.iter_mut().for_each(|e| cast::to_text(e, types));
     let mut args: Vec<&mut Expr> = a.args.iter_mut().collect();
     let claim = collate::unify(&mut args, "group_concat(", false)?;
-    a.parameter = types.group_concat_max_len;
-    let bytes = claim.collation.charset().max_len() as u64;
-    let length = types.group_concat_max_len;
-    let all = length.saturating_mul(bytes);
-    let kind = match all {
-        _ if length <= 512 => TypeKind::VarChar,
-        0..=65_535 => TypeKind::Text,
-        65_536..=16_777_215 => TypeKind::MediumText,
-        _ => TypeKind::LongText,
-    };
-    let characters = if length <= 512 { length } else { all };
-    a.ty = SqlType::new(kind, characters.min(u64::from(u32::MAX)) as u32, 0);
-    a.ty.collation = claim.collation;
-    a.coercibility = claim.coercibility;
+    joined(a, types, claim, 0);
     Ok(())
 }
 
-fn json(a: &mut Aggregate, types: &TypeContext) {
-    a.ty = SqlType::new(TypeKind::LongText, u32::MAX, 0);
-    a.ty.collation = selkie_types::CollationId::UTF8MB4_BIN;
-    a.ty.json = selkie_types::JsonRole::Document;
+/// Texts joined up to `group_concat_max_len`, and `more` bytes around them.
+///
+/// Compat: numbers have the coercibility of literals.
+fn joined(a: &mut Aggregate, types: &TypeContext, claim: Claim, more: u64) {
+    /// Compat: longer results are possible, but not announced.
+    const LONGEST: u64 = 1 << 24;
     a.parameter = types.group_concat_max_len;
-    a.coercibility = Coercibility::Implicit;
+    let width = claim.collation.charset().max_len() as u64;
+    let bytes = types.group_concat_max_len.min(LONGEST) * width + more;
+    let (kind, length) = match bytes {
+        _ if bytes / width <= 512 => (TypeKind::VarChar, bytes / width),
+        0..=65_535 => (TypeKind::Text, bytes),
+        65_536..=16_777_215 => (TypeKind::MediumText, bytes),
+        _ => (TypeKind::LongText, bytes),
+    };
+    a.ty = SqlType::new(kind, length as u32, 0);
+    a.ty.collation = claim.collation;
+    a.coercibility = match claim.coercibility {
+        Coercibility::Numeric => Coercibility::Coercible,
+        other => other,
+    };
+}
+
+/// Compat: a document has the charset of the values in it.
+fn json(a: &mut Aggregate, types: &TypeContext) -> SqlResult<()> {
     for e in &mut a.args {
         crate::functions::json::unwrite(e);
-        crate::functions::json::quote_variable(e, types);
     }
+    let mut texts = a.args.clone();
+    texts.iter_mut().for_each(|e| cast::to_text(e, types));
+    let views: Vec<&Expr> = texts.iter().collect();
+    let mut claim = collate::aggregate(&views, &a.kind.name(), false)?;
+    if a.args.iter().all(|e| e.ty.kind == TypeKind::Null) {
+        claim.collation = selkie_types::CollationId::BINARY;
+    }
+    if claim.collation.charset().min_len() > 1 {
+        claim.collation = selkie_types::CollationId::UTF8MB4_BIN;
+    }
+    let brackets = if a.kind == AggregateKind::JsonArrayAgg { 2 } else { 0 };
+    joined(a, types, claim, brackets);
+    a.ty.json = selkie_types::JsonRole::Document;
+    a.args.iter_mut().for_each(|e| crate::functions::json::quote_variable(e, types));
     if a.kind == AggregateKind::JsonObjectAgg {
         cast::to_text(&mut a.args[0], types);
-        cast::to_charset(&mut a.args[0], a.ty.collation);
+        crate::functions::json::prepare(&mut a.args[0]);
     }
+    Ok(())
 }

@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use selkie_meter::{ask, spend};
-use selkie_types::{Column, SqlResult, SqlType, Value};
+use selkie_types::{CollationId, Column, SqlResult, SqlType, Value};
 
 use super::Aggregate;
+use super::group_concat::in_charset;
 use super::state::{Groups, State, length_at, same_kind};
 use crate::context::EvalContext;
 use crate::json::{put_sql_value, put_string};
@@ -17,6 +18,7 @@ pub(super) struct ObjectAgg {
     ty: SqlType,
     /// Whether a string value is a JSON document.
     is_json: bool,
+    collation: CollationId,
     groups: Vec<Option<Vec<u8>>>,
 }
 
@@ -25,6 +27,7 @@ impl ObjectAgg {
         Self {
             ty: a.args[1].ty.clone(),
             is_json: crate::json::is_json(&a.args[1]),
+            collation: a.ty.collation,
             groups: Vec::new(),
         }
     }
@@ -61,6 +64,7 @@ impl State for ObjectAgg {
             put_string(&mut text, &name);
             text.push(b':');
             put_sql_value(&mut text, &args[1].value(row), &self.ty, self.is_json);
+            let text = in_charset(text, self.collation);
             spend(text.len())?;
             self.append(groups.of(row), &text);
         }

@@ -18,6 +18,8 @@ fn unify(
     operation: &str,
     types: &TypeContext,
 ) -> SqlResult<(selkie_types::SqlType, collate::Coercibility)> {
+    let variable = |e: &&mut Expr| cast::is_decimal_variable(e).then(|| Expr::clone(e));
+    let variables: Vec<Option<Expr>> = results.iter().map(variable).collect();
     for e in results.iter_mut() {
         refuse_row(e)?;
         cast::to_widest_variable(e);
@@ -28,6 +30,11 @@ fn unify(
     };
     // Compat: a number chosen by CASE has no leading zeros.
     let ty = selkie_types::SqlType { zerofill: false, ..ty };
+    if ty.is_string() {
+        // A text has the digits that the variable's value has.
+        let plain = results.iter_mut().zip(variables).filter_map(|(e, plain)| Some((e, plain?)));
+        plain.for_each(|(e, plain)| **e = plain);
+    }
     collate::convert_each(results, ty.collation, operation, |e| {
         cast::to_type(e, &ty, types);
         dates_of_mode(e, types);
@@ -136,6 +143,8 @@ pub fn nullif(a: Expr, b: Expr, types: &TypeContext) -> SqlResult<Expr> {
 
 fn nullif_of(a: Expr, b: Expr, types: &TypeContext) -> SqlResult<Expr> {
     let equal = compare_two(CompareOp::Eq, "nullif", a.clone(), b, types)?;
+    let mut a = a;
+    cast::to_widest_variable(&mut a);
     let (mut ty, coercibility) = (a.ty.clone(), a.coercibility);
     if ty.kind == selkie_types::TypeKind::Null {
         ty = selkie_types::SqlType::varchar(0, types.collation_connection);
@@ -147,7 +156,6 @@ fn nullif_of(a: Expr, b: Expr, types: &TypeContext) -> SqlResult<Expr> {
     }
     ty.zerofill = false;
     ty.unsigned &= a.is_hex() || !ty.is_string();
-    let mut a = a;
     cast::to_type(&mut a, &ty, types);
     dates_of_mode(&mut a, types);
     let whens = vec![(equal, Expr::literal(selkie_types::Value::Null, ty.clone()))];

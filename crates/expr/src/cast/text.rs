@@ -4,6 +4,7 @@
 use selkie_types::{Charset, Column, Date, DateTime, Decimal, SqlResult, SqlType, Time, TypeKind};
 use selkie_types::{Physical, Value};
 
+use crate::expr::{Expr, ExprKind};
 use crate::kernel::{BytesOut, Frame, Native, to_bytes};
 use crate::text::{display_length, write_double, write_value};
 
@@ -74,6 +75,11 @@ pub(super) fn from_datetime(frame: &Frame<'_>) -> SqlResult<Column> {
     write(frame, |v: DateTime, out| v.write_to(out, fsp))
 }
 
+/// All digits of the fraction, or none.
+pub(super) fn from_datetime_as_needed(frame: &Frame<'_>) -> SqlResult<Column> {
+    write(frame, |v: DateTime, out| v.write_to(out, u8::MAX))
+}
+
 pub(super) fn from_decimal(frame: &Frame<'_>) -> SqlResult<Column> {
     let view = frame.decimals(0);
     let ty = frame.arg_type(0).clone();
@@ -91,4 +97,15 @@ pub(super) fn from_decimal(frame: &Frame<'_>) -> SqlResult<Column> {
         });
     }
     Ok(out.finish())
+}
+
+/// Whether a time shows all digits of its fraction or none: FROM_UNIXTIME of a text.
+///
+/// Compat: MariaDB knows such a time's digits only when it has the value.
+pub fn has_needed_digits(e: &Expr) -> bool {
+    let ExprKind::Call(call) = &e.kind else { return false };
+    let [seconds] = &call.args[..] else { return false };
+    let ExprKind::Call(converted) = &seconds.kind else { return false };
+    let is_text = converted.args.first().is_some_and(|text| text.ty.is_string());
+    is_text && call.function.name() == "FROM_UNIXTIME"
 }

@@ -5,7 +5,7 @@ mod decimal;
 mod integer;
 
 use selkie_types::error::catalogue::ER_DIVISION_BY_ZERO;
-use selkie_types::{Column, SqlError, SqlResult, SqlType};
+use selkie_types::{Column, Decimal, SqlError, SqlResult, SqlType};
 
 pub(crate) use decimal::{decimal_kernel, int_divide_decimal, negate_decimal};
 pub(crate) use integer::{integer_kernel, negate_int, negate_uint};
@@ -132,6 +132,16 @@ pub(crate) fn int_divide_double(unsigned: bool) -> Kernel {
 fn quotient(frame: &Frame<'_>, a: f64, b: f64) -> SqlResult<Option<i128>> {
     if b == 0.0 {
         return division_by_zero(frame);
+    }
+    // Compat: doubles are divided as the decimals that they show.
+    let decimals = Decimal::from_f64(a).zip(Decimal::from_f64(b).filter(|b| !b.is_zero()));
+    let exact = decimals.and_then(|(a, b)| a.checked_int_div(b)?.small_unscaled());
+    if let Some(q) = exact {
+        let fits = match frame.ty.unsigned {
+            true => u64::try_from(q).is_ok(),
+            false => i64::try_from(q).is_ok(),
+        };
+        return if fits { Ok(Some(q)) } else { Err(frame.out_of_range("BIGINT")) };
     }
     let q = (a / b).trunc();
     let limits =

@@ -21,7 +21,7 @@ use crate::json::{ErrorKind, Json, JsonError, MAX_DEPTH, Path, PathError, parse,
 use crate::kernel::{BytesOut, Frame, NativeOut};
 use crate::result_type::boolean_type;
 
-pub(crate) use make::{quote_variable, unwrite};
+pub(crate) use make::{prepare, quote_variable, unwrite};
 
 /// Functions called by name.
 pub(super) static FUNCTIONS: &[Function] = &[

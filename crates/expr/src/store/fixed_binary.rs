@@ -9,7 +9,7 @@ use selkie_types::{
     Value,
 };
 
-use super::{Source, StoreMode, StoreTarget};
+use super::{Given, Source, StoreMode, StoreTarget};
 use crate::context::EvalContext;
 use crate::kernel::BytesOut;
 
@@ -25,7 +25,7 @@ pub(super) fn refuse(
     ctx: &EvalContext<'_>,
 ) -> SqlResult<()> {
     // The copy of a table checks its columns before it reads a row.
-    if first_row > 1 || target.copied {
+    if first_row > 1 || target.given == Given::Before {
         return Ok(());
     }
     let Err(error) = refuse_assignment(from, target) else { return Ok(()) };

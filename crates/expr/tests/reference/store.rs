@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
+use selkie_expr::store::{Given, StoreMode, StoreTarget, convert_for_column};
 use selkie_expr::{EvalContext, NoSession, TypeContext, text};
 use selkie_types::{
     Batch, Charset, Column, Condition, Level, SqlMode, SqlResult, SqlType, TypeKind, Value,
@@ -62,7 +62,7 @@ fn store(
 ) -> SqlResult<Arc<Column>> {
     let e = parser::expression(source, &ctx.types)?;
     let column = e.eval(ctx, &Batch::one_row())?;
-    let target = StoreTarget { ty, schema: "s", table: "t", column: "c", copied: false };
+    let target = StoreTarget { ty, schema: "s", table: "t", column: "c", given: Given::Computed };
     convert_for_column(&column, &e.ty, &target, mode, 1, ctx)
 }
 

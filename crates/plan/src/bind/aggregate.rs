@@ -10,12 +10,13 @@ use hashbrown::HashMap;
 use selkie_expr::aggregate::{Aggregate, AggregateKind, invalid_group_function_use};
 use selkie_expr::{Expr, ExprKind, build, cast};
 use selkie_sql::ast;
-use selkie_types::{SqlResult, SqlType, Value};
+use selkie_types::{SqlMode, SqlResult, SqlType, Value};
 
 use super::Binder;
 use super::Clause;
 use super::alias::AliasUse;
 use crate::logical::{ColumnId, ColumnSet, RelationId};
+use crate::physical::TextOf;
 
 /// The aggregates of a block.
 #[derive(Debug, Default)]
@@ -276,6 +277,8 @@ impl Binder<'_> {
         let deepest = (0..=current).rev().find(|at| self.owns_any(*at, &read));
         let allowed = |at: usize| self.scopes[at].allow_aggregates;
         let between = deepest.map_or(0, |at| at + 1)..current;
+        // Compat: only the mode ANSI refuses aggregates of an outer block where that has none.
+        let is_ansi = self.types.sql_mode.contains(SqlMode::ANSI);
         // Only inner blocks can read the aggregates of a block.
         let given = |at: usize| self.scopes[at].aggregates.gives_any(&read);
         let block = match deepest {
@@ -287,7 +290,7 @@ impl Binder<'_> {
             _ => deepest
                 .filter(|at| allowed(*at))
                 .or_else(|| between.rev().find(|at| allowed(*at)))
-                .or_else(|| allowed(current).then_some(current)),
+                .or_else(|| (allowed(current) && !is_ansi).then_some(current)),
         };
         // A block cannot read entries of blocks inside it. Compat: an aggregate inside another one
         // must belong to an outer block.
@@ -330,7 +333,12 @@ impl Binder<'_> {
                 let of = self.extreme_of(&aggregate);
                 let id = self.columns.add(ty, aggregate.nullable);
                 let info = self.columns.get_mut(id);
-                info.whole = aggregate.kind == AggregateKind::GroupConcat;
+                info.text = match aggregate.kind {
+                    AggregateKind::GroupConcat
+                    | AggregateKind::JsonArrayAgg
+                    | AggregateKind::JsonObjectAgg => TextOf::Joined,
+                    _ => TextOf::Expression,
+                };
                 info.coercibility = Some(aggregate.coercibility);
                 info.announced = of;
                 let aggregates = &mut self.scopes[block].aggregates;

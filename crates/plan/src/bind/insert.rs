@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use selkie_catalog::{DefaultValue, TableInfo, TableKind, is_transaction_bound};
+use selkie_expr::store::Given;
 use selkie_expr::{Expr, ExprKind, build};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
@@ -382,7 +383,7 @@ impl Binder<'_> {
         for (at, column) in table.columns.iter().enumerate() {
             let given = targets.iter().position(|t| *t == at);
             if let (Some(place), true) = (given, self.gives_bound(table, at)) {
-                values.push(InsertValue::Source(place));
+                values.push(InsertValue::Source(place, Given::Computed));
                 continue;
             }
             values.push(match (&column.generated, given, &column.default) {
@@ -398,7 +399,14 @@ impl Binder<'_> {
                 {
                     InsertValue::Own
                 }
-                (None, Some(place), _) => InsertValue::Source(place),
+                (None, Some(place), _) => {
+                    let info = self.columns.get(source.ids[place]);
+                    let given = match info.kept || info.origin.is_some() {
+                        true => Given::Column,
+                        false => Given::Computed,
+                    };
+                    InsertValue::Source(place, given)
+                }
                 (None, None, DefaultValue::Expression(text)) => {
                     InsertValue::Expr(self.row_expr(table, text)?)
                 }
@@ -668,7 +676,7 @@ fn refuse_assignment(from: &SqlType, table: &TableInfo, column: usize) -> SqlRes
         schema: table.schema(),
         table: table.name(),
         column: &column.name,
-        copied: false,
+        given: Given::Computed,
     };
     selkie_expr::store::refuse_assignment(from, &target)
 }

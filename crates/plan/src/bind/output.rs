@@ -62,7 +62,7 @@ impl Named {
         let mut output = OutputColumn {
             nullable: ty.nullable,
             kept: info.kept || name.is_some(),
-            whole: info.whole,
+            text: info.text,
             part: match name.is_some() && self.given.is_key && ty.nullable {
                 true => PartOf::Groups,
                 false => PartOf::Nothing,

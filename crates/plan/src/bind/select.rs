@@ -17,6 +17,7 @@ use super::row_number::RowNumbers;
 use super::scope::{Clause, SourceColumns};
 use super::{Binder, Named, Query};
 use crate::logical::{AggregateNode, ColumnId, ColumnSet, Cut, Logical, SortItem, UnitId};
+use crate::physical::TextOf;
 use crate::safety::Uses;
 
 /// ORDER BY and LIMIT of the query around a SELECT.
@@ -582,7 +583,7 @@ impl Binder<'_> {
             let from = self.columns.get(from);
             let (origin, written) = (from.origin, from.written);
             let announced = from.announced;
-            let (kept, whole) = (from.kept, from.whole);
+            let (kept, text) = (from.kept, from.text);
             let declared = from.ty.is_integer().then(|| from.ty.clone());
             let explicit = expr.coercibility == Coercibility::Explicit;
             let coercibility = explicit.then_some(Coercibility::Explicit).or(from.coercibility);
@@ -592,13 +593,16 @@ impl Binder<'_> {
             }
             (info.origin, info.written) = (origin, written);
             info.announced = announced;
-            (info.kept, info.whole) = (kept, whole);
+            (info.kept, info.text) = (kept, text);
             info.coercibility = coercibility;
         } else {
             let written = collated(expr).and_then(|from| self.columns.get(from).written);
             let info = self.columns.get_mut(id);
             info.written = written;
-            (info.whole, info.coercibility) = (expr.is_whole_text(), Some(expr.coercibility));
+            info.coercibility = Some(expr.coercibility);
+            if expr.is_whole_text() {
+                info.text = TextOf::Function;
+            }
         }
         id
     }

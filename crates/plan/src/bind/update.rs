@@ -26,6 +26,8 @@ pub(crate) struct BoundUpdate {
     /// Whether it has several tables, or reads its own in a subquery. Then all rows are found
     /// before any is changed.
     pub multiple: bool,
+    /// Whether it has ORDER BY.
+    pub ordered: bool,
     /// Expressions of the columns of views.
     pub meaning: Meaning,
 }
@@ -120,7 +122,8 @@ impl Binder<'_> {
         for (_, value) in targets.iter_mut().flat_map(|t| &mut t.assignments) {
             value.iter_mut().for_each(|e| resolve(e, &meaning));
         }
-        Ok(BoundUpdate { source, targets, ignore: update.ignore, multiple, meaning })
+        let ordered = !update.order_by.is_empty();
+        Ok(BoundUpdate { source, targets, ignore: update.ignore, multiple, ordered, meaning })
     }
 
     /// An error (4140) if all values are assigned simultaneously and the column already has one.

@@ -1,7 +1,7 @@
 //! Literals of DEFAULT clauses, converted to values of their column. Notes of the conversion go to
 //! the statement; a value that does not fit is the caller's error.
 
-use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
+use selkie_expr::store::{Given, StoreMode, StoreTarget, convert_for_column};
 use selkie_expr::{EvalContext, Expr, cast};
 use selkie_sql::ast::{self, ExprKind, Literal, UnaryOp};
 use selkie_types::{
@@ -88,7 +88,8 @@ pub(super) fn store(
         EvalContext::new(context.eval.types.clone(), context.eval.session, context.eval.now_micros);
     let from = literal.ty.clone();
     let column = literal.eval(&eval, &Batch::one_row()).ok()?;
-    let target = StoreTarget { ty, schema: "", table: "", column: &info.name, copied: false };
+    let target =
+        StoreTarget { ty, schema: "", table: "", column: &info.name, given: Given::Computed };
     let stored = convert_for_column(&column, &from, &target, StoreMode::Strict, 0, &eval).ok()?;
     // A note is allowed (for example, a decimal was rounded).
     let notes = eval.conditions.borrow_mut().take();

@@ -10,7 +10,7 @@ use selkie_meter::tick;
 use selkie_types::SqlType;
 
 use super::{ColumnId, ColumnSet, UnitId, Units};
-use crate::physical::OuterColumn;
+use crate::physical::{OuterColumn, TextOf};
 
 /// Number of a table instance (an occurrence of a table in FROM).
 pub(crate) type RelationId = usize;
@@ -100,8 +100,8 @@ pub(crate) struct ColumnInfo {
     /// Compat: the table column that it is announced as, if it is none itself: a common table's, or
     /// the greatest of a column.
     pub announced: Option<(RelationId, usize)>,
-    /// Compat: a text for which no decimals are announced.
-    pub whole: bool,
+    /// Announcement of a text.
+    pub text: TextOf,
     /// Compat: hexadecimal literals in a query that is merged into the outer query. They still act
     /// as numbers.
     pub hex: bool,
@@ -151,7 +151,7 @@ impl Columns {
             written: None,
             kept: false,
             announced: None,
-            whole: false,
+            text: TextOf::default(),
             hex: false,
             shown: None,
             coercibility: None,
@@ -172,7 +172,7 @@ impl Columns {
             written: Some((relation, at)),
             kept: false,
             announced: None,
-            whole: false,
+            text: TextOf::default(),
             hex: false,
             shown: None,
             coercibility: None,

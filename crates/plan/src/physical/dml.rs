@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use selkie_catalog::TableInfo;
 use selkie_expr::Expr;
+use selkie_expr::store::Given;
 
 use super::PlanNode;
 
@@ -59,8 +60,8 @@ pub enum InsertMode {
 /// Source of a column's value in a new row.
 #[derive(Clone, Debug)]
 pub enum InsertValue {
-    /// Column of the source.
-    Source(usize),
+    /// Column of the source, and what it is.
+    Source(usize, Given),
     /// The column's DEFAULT clause, AUTO_INCREMENT value or implicit default. A default that is an
     /// expression is `Expr`.
     Default,
@@ -153,6 +154,9 @@ pub struct Update {
     pub ignore: bool,
     /// Whether it is an UPDATE of several tables, or works like one.
     pub multiple: bool,
+    /// Compat: rows of one table are found before any of them is changed, and before the statement
+    /// is strict: it has ORDER BY, or changes the key by which it finds rows.
+    pub finds_first: bool,
     /// Values are computed from the row before the statement, without the earlier assignments.
     pub simultaneous: bool,
 }

@@ -25,8 +25,8 @@ pub struct OutputColumn {
     /// Compat: announced like a column of a table, since it is one or MariaDB keeps it in a
     /// temporary table.
     pub kept: bool,
-    /// Compat: a text for which no decimals are announced, as for the results of some functions.
-    pub whole: bool,
+    /// Announcement of its digits.
+    pub text: TextOf,
     /// Part of the primary key.
     pub primary_key: bool,
     /// The single column of a unique index.
@@ -43,6 +43,20 @@ pub struct OutputColumn {
     pub on_update_now: bool,
     /// TIMESTAMP column that is set to the current time by itself.
     pub sets_itself: bool,
+}
+
+/// Compat: what makes a text, which MariaDB's announcements tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TextOf {
+    /// An expression: with decimals.
+    #[default]
+    Expression,
+    /// A function without decimals.
+    Function,
+    /// An aggregate that joins texts: without decimals, and with the length of its type.
+    Joined,
+    /// A function whose times show all digits of the fraction, or none.
+    AsNeeded,
 }
 
 /// A thing that a column is a part of.
@@ -69,7 +83,7 @@ impl OutputColumn {
             org_table: Arc::default(),
             org_name: Arc::default(),
             kept: false,
-            whole: false,
+            text: TextOf::default(),
             primary_key: false,
             unique_key: false,
             multiple_key: false,

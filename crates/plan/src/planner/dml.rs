@@ -338,7 +338,7 @@ pub(super) fn update(
     mut draft: Draft,
     context: &PlanContext<'_>,
 ) -> SqlResult<Plan> {
-    let BoundUpdate { source, mut targets, ignore, multiple, meaning } = bound;
+    let BoundUpdate { source, mut targets, ignore, multiple, ordered, meaning } = bound;
     let (source, mut ids) = update_source(source, &mut targets, &mut draft);
     let has_portion = targets.iter().any(|target| target.portion.is_some());
     targets.iter().flat_map(|t| &t.portion).for_each(|p| portion::add_columns(p, &mut ids));
@@ -356,7 +356,9 @@ pub(super) fn update(
     let done = draft.finish(source, &ids, context);
     let mut node = done.root.node.clone();
     let inserts = has_portion && portion::may_meet(&node);
-    if multiple || inserts || targets.iter().any(|t| moves_rows(&node, t, &done.draft)) {
+    let moves = targets.iter().any(|t| moves_rows(&node, t, &done.draft));
+    let finds_first = !multiple && (ordered || moves);
+    if multiple || inserts || moves {
         node = materialized(node);
     }
     let mut conditions = done.draft.row_exprs.checks.clone().into_iter();
@@ -397,7 +399,7 @@ pub(super) fn update(
     let set_off = targets.iter().flat_map(|t| triggers(&t.table, &events, context));
     let changes = with_triggers(set_off.collect());
     let (rows, cost) = (node.rows, node.cost);
-    let update = Update { source: node, targets, ignore, multiple, simultaneous };
+    let update = Update { source: node, targets, ignore, multiple, finds_first, simultaneous };
     let operator = Operator::Update(Box::new(update));
     Ok(Plan { foreign, changes, ..wrap(done, operator, rows, cost, Vec::new()) })
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use selkie_catalog::TableInfo;
 use selkie_expr::Expr;
+use selkie_expr::store::Given;
 
 use super::Draft;
 use crate::bind::BoundPortion;
@@ -81,7 +82,7 @@ fn insert(table: &Arc<TableInfo>, rules: RowRules, parts: Option<Arc<[u16]>>) ->
     let columns = table.columns.iter();
     let values = columns.clone().enumerate().map(|(at, column)| match column.generated {
         Some(_) => InsertValue::Generated(None),
-        None => InsertValue::Source(at),
+        None => InsertValue::Source(at, Given::Column),
     });
     let values = values.collect();
     let types = columns.map(|c| ColumnType { ty: c.ty.clone(), nullable: true }).collect();

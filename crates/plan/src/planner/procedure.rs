@@ -7,7 +7,9 @@ use selkie_types::error::catalogue::*;
 use selkie_types::{CollationId, SqlError, SqlResult, SqlType, TypeKind, stack};
 
 use super::{Done, PlanContext};
-use crate::physical::{Analyse, AnalysedColumn, ColumnType, Operator, OutputColumn, PlanNode};
+use crate::physical::{
+    Analyse, AnalysedColumn, ColumnType, Operator, OutputColumn, PlanNode, TextOf,
+};
 
 /// The number of different numbers and the bytes of different texts that are listed.
 type Limits = (u64, u64);
@@ -109,7 +111,7 @@ fn shown_columns() -> Vec<OutputColumn> {
     let number = || SqlType::new(TypeKind::BigInt, 11, 0);
     let column = |name: &str, ty: SqlType, nullable| OutputColumn {
         nullable,
-        whole: ty.is_string(),
+        text: if ty.is_string() { TextOf::Function } else { TextOf::Expression },
         ..OutputColumn::computed(name, ty)
     };
     vec![

@@ -74,7 +74,7 @@ impl Head {
             definitions.packet(|b| column_def(column, setting.results).encode(b, setting.caps));
         }
         let charset = setting.results.map(CollationId::charset);
-        let encoders = columns.iter().map(|c| Encoder::new(&c.ty, charset)).collect();
+        let encoders = columns.iter().map(|c| Encoder::of(c, charset)).collect();
         Self { planned: planned.cloned(), setting, encoders, definitions }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Must not look at rows.
 
-use selkie_plan::physical::{OutputColumn, PartOf};
+use selkie_plan::physical::{OutputColumn, PartOf, TextOf};
 use selkie_protocol::FieldType;
 use selkie_protocol::field_type::flags;
 use selkie_protocol::packet::ColumnDef;
@@ -12,6 +12,9 @@ use selkie_types::{Charset, CollationId, JsonRole, NOT_FIXED_DECIMALS, SqlType, 
 const BINARY: u16 = 63;
 /// Compat: string expressions announce this number of decimals; string columns announce none.
 const STRING_DECIMALS: u8 = 39;
+
+/// Compat: a time that shows as many digits as its value needs announces this number, too.
+pub(super) const AS_NEEDED: u8 = STRING_DECIMALS;
 
 /// The wire type of an SQL type.
 pub(super) fn field_type(ty: &SqlType) -> FieldType {
@@ -50,6 +53,8 @@ pub fn column_def(column: &OutputColumn, announced: Option<CollationId>) -> Colu
     let ty = &column.ty;
     let is_column = column.kept;
     let is_field = is_column || !column.table.is_empty();
+    // Compat: joined texts are no columns, and have the length of their type all the same.
+    let is_joined = !is_field && column.text == TextOf::Joined && ty.is_text_or_blob();
     ColumnDef {
         schema: &column.schema,
         table: &column.table,
@@ -57,10 +62,17 @@ pub fn column_def(column: &OutputColumn, announced: Option<CollationId>) -> Colu
         name: shortened(&column.name),
         org_name: &column.org_name,
         collation: collation(ty, announced),
-        length: if is_field { display_length(ty, results) } else { computed_length(ty, results) },
-        field_type: if is_field { field_type(ty) } else { computed_type(ty) },
+        length: match is_field {
+            _ if is_joined => text_length(ty, ty.length, results),
+            true => display_length(ty, results),
+            false => computed_length(ty, results),
+        },
+        field_type: if is_field || is_joined { field_type(ty) } else { computed_type(ty) },
         flags: type_flags(ty, is_column, is_field) | blob_flag(ty, is_field) | column_flags(column),
-        decimals: decimals(ty, is_column || column.whole),
+        decimals: match column.text {
+            TextOf::AsNeeded => AS_NEEDED,
+            _ => decimals(ty, is_column || column.text != TextOf::Expression),
+        },
         type_name: if ty.fixed_binary().is_some() { ty.name() } else { "" },
         format_name: if ty.json == JsonRole::Document { "json" } else { "" },
         names: results,

@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use selkie_plan::physical::{OutputColumn, TextOf};
 use selkie_protocol::Output;
 use selkie_protocol::row::binary::{self, BinaryRow, DateTimeParts, TimeParts};
 use selkie_protocol::row::text;
@@ -11,6 +12,8 @@ use selkie_types::write_value;
 use selkie_types::{
     Batch, Charset, Column, ColumnData, Date, DateTime, NOT_FIXED_DECIMALS, SqlType, Time, TypeKind,
 };
+
+use super::metadata::AS_NEEDED;
 
 /// Writes the values of one column.
 #[derive(Clone, Debug)]
@@ -34,6 +37,15 @@ enum Form {
 }
 
 impl Encoder {
+    /// An encoder for values of a result's column.
+    pub(super) fn of(column: &OutputColumn, results: Option<Charset>) -> Self {
+        let mut encoder = Self::new(&column.ty, results);
+        if column.text == TextOf::AsNeeded {
+            encoder.ty.decimals = AS_NEEDED;
+        }
+        encoder
+    }
+
     /// An encoder for values of `ty` and a client that reads `results`.
     pub(super) fn new(ty: &SqlType, results: Option<Charset>) -> Self {
         let from = ty.collation.charset();

@@ -144,8 +144,14 @@ impl DateTime {
         self.date().to_number() as i64 * 1_000_000 + clock as i64
     }
 
-    /// Appends `YYYY-MM-DD hh:mm:ss` and `fsp` digits of the fraction.
+    /// Appends `YYYY-MM-DD hh:mm:ss` and `fsp` digits of the fraction; with more than six digits,
+    /// all or none.
     pub fn write_to(self, out: &mut Vec<u8>, fsp: u8) {
+        let fsp = match fsp {
+            0..=6 => fsp,
+            _ if self.micros() == 0 => 0,
+            _ => 6,
+        };
         let mut text = [b' '; 19];
         text[..10].copy_from_slice(&self.date().text());
         text[11..].copy_from_slice(&clock_text(self.hour(), self.minute(), self.second()));

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use selkie_expr::ExprKind;
+use selkie_expr::store::Given;
 use selkie_plan::physical::{InsertValue, OwnValue};
 use selkie_types::{Batch, Column, SqlResult, Value};
 
@@ -27,8 +28,8 @@ impl<'r> Inserter<'r> {
         for (at, value) in self.plan.values.iter().enumerate() {
             let values = match value {
                 InsertValue::Default => self.default(at, rows)?,
-                InsertValue::Source(from) if self.order.is_empty() => {
-                    self.given(at, *from, source, first_row)?
+                InsertValue::Source(from, given) if self.order.is_empty() => {
+                    self.given(at, (*from, *given), source, first_row)?
                 }
                 _ => {
                     columns.push(self.maker.placeholder(at, rows));
@@ -37,8 +38,9 @@ impl<'r> Inserter<'r> {
             };
             columns.push(self.completed(at, values, source)?);
         }
-        for &(from, at) in &self.order {
-            let values = self.given(at, from, source, first_row)?;
+        for &(_, at) in &self.order {
+            let InsertValue::Source(from, given) = self.plan.values[at] else { continue };
+            let values = self.given(at, (from, given), source, first_row)?;
             columns[at] = self.completed(at, values, source)?;
         }
         for own in &self.plan.own {
@@ -50,7 +52,7 @@ impl<'r> Inserter<'r> {
         }
         for (at, e) in self.defaults() {
             let values = e.eval(self.env.eval, &Batch::new(columns.clone(), rows))?;
-            let values = self.maker.convert(at, &values, &e.ty, first_row)?;
+            let values = self.maker.convert(at, &values, e, first_row)?;
             columns[at] = self.completed(at, values, source)?;
         }
         Ok(columns)
@@ -60,12 +62,12 @@ impl<'r> Inserter<'r> {
     fn given(
         &self,
         at: usize,
-        from: usize,
+        (from, given): (usize, Given),
         source: &Batch,
         first_row: u64,
     ) -> SqlResult<Arc<Column>> {
-        let ty = &self.plan.source.columns[from].ty;
-        self.maker.convert(at, source.column(from), ty, first_row)
+        let typed = (&self.plan.source.columns[from].ty, given);
+        self.maker.convert(at, source.column(from), typed, first_row)
     }
 
     /// Defaults that are expressions. They may use columns after their own, and defaults of those
@@ -135,7 +137,7 @@ impl<'r> Inserter<'r> {
             _ => 0,
         };
         let e = &own.values[number];
-        self.maker.convert(own.column, &e.eval(self.env.eval, &row)?, &e.ty, first_row)
+        self.maker.convert(own.column, &e.eval(self.env.eval, &row)?, e, first_row)
     }
 
     /// Replaces the values of rows that say DEFAULT.
@@ -205,7 +207,7 @@ impl<'r> Inserter<'r> {
 pub(super) fn order_of(values: &[InsertValue]) -> Vec<(usize, usize)> {
     let given = || {
         values.iter().enumerate().filter_map(|(at, value)| match value {
-            InsertValue::Source(from) => Some((*from, at)),
+            InsertValue::Source(from, _) => Some((*from, at)),
             _ => None,
         })
     };

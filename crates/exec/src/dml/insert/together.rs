@@ -66,10 +66,10 @@ fn is_fit(env: Env<'_>, plan: &Plan, exprs: &[Expr]) -> bool {
     let is_plain_value = |(at, value): (usize, &InsertValue)| match value {
         // An automatic value must be asked for: one that is given moves the counter, which an error
         // of a later row leaves where it is.
-        InsertValue::Source(from) if table.columns[at].auto_increment => {
+        InsertValue::Source(from, _) if table.columns[at].auto_increment => {
             matches!(exprs.get(*from).map(|e| &e.kind), Some(ExprKind::Literal(Value::Null)))
         }
-        InsertValue::Source(_) | InsertValue::Default | InsertValue::Generated(None) => true,
+        InsertValue::Source(..) | InsertValue::Default | InsertValue::Generated(None) => true,
         InsertValue::Expr(e) => reads_nothing_new(e),
         InsertValue::Own | InsertValue::Generated(Some(_)) => false,
     };

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use selkie_catalog::TableInfo;
-use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
+use selkie_expr::store::{Given, StoreMode, StoreTarget, convert_for_column};
 use selkie_expr::{EvalContext, Expr};
 use selkie_types::{Batch, Column, Condition, Level, SqlError, SqlResult, SqlType, Value};
 
@@ -75,8 +75,8 @@ fn stored(
 ) -> SqlResult<Arc<Column>> {
     let column = &table.columns[at];
     let (schema, name) = (table.schema(), table.name());
-    let (ty, copied) = (&column.ty, false);
-    let target = StoreTarget { ty, schema, table: name, column: &column.name, copied };
+    let (ty, given) = (&column.ty, Given::Computed);
+    let target = StoreTarget { ty, schema, table: name, column: &column.name, given };
     let mark = eval.conditions.borrow().mark();
     let stored = convert_for_column(values, from, &target, StoreMode::Lenient, 1, eval);
     eval.conditions.borrow_mut().forget_since(mark);

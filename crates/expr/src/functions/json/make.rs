@@ -81,7 +81,7 @@ pub(super) fn bytes_to_characters(e: &mut Expr) {
 /// Converts texts to UTF-8 and keeps the kind of other values; binary strings keep their bytes.
 ///
 /// Compat: only columns and literals keep leading zeros of a number here.
-pub(super) fn prepare(e: &mut Expr) {
+pub(crate) fn prepare(e: &mut Expr) {
     cast::local(e);
     unwrite(e);
     e.ty.zerofill &= matches!(e.kind, ExprKind::Column(_) | ExprKind::Literal(_));

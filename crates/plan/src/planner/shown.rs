@@ -1,0 +1,50 @@
+//! Columns of a result that show a single thing, of which MariaDB tells clients.
+//!
+//! Must look only at the outermost projection.
+
+use selkie_expr::Expr;
+use selkie_expr::cast::has_needed_digits;
+use selkie_types::stack;
+
+use crate::bind::Named;
+use crate::physical::{Operator, OutputColumn, PlanNode, TextOf};
+
+/// Tells of columns whose times show as many digits as they need.
+///
+/// Compat: a temporary table of groups or distinct rows shows all digits.
+pub(super) fn tell_needed_digits(output: &mut [OutputColumn], columns: &[Named], root: &PlanNode) {
+    let of = |e: &Expr| has_needed_digits(e).then_some(());
+    let needed = shown(columns.len(), root, &of);
+    for ((column, named), needed) in output.iter_mut().zip(columns).zip(needed) {
+        let is_kept = named.given.grouped || named.given.kept.is_some();
+        if needed.is_some() && !is_kept {
+            column.text = TextOf::AsNeeded;
+        }
+    }
+}
+
+/// For each column of a result, the parameter that it shows if it is nothing else.
+pub fn shown_parameters(columns: usize, root: &PlanNode) -> Vec<Option<usize>> {
+    shown(columns, root, &|e| match e.kind {
+        selkie_expr::ExprKind::Parameter(at) => Some(at),
+        _ => None,
+    })
+}
+
+/// For each column of a result, whether it shows the result of a stored function and nothing else.
+pub fn shown_functions(columns: usize, root: &PlanNode) -> Vec<Option<()>> {
+    shown(columns, root, &|e| matches!(e.kind, selkie_expr::ExprKind::Stored(_)).then_some(()))
+}
+
+fn shown<T: Clone>(
+    columns: usize,
+    root: &PlanNode,
+    of: &dyn Fn(&Expr) -> Option<T>,
+) -> Vec<Option<T>> {
+    stack::ensure();
+    match &root.operator {
+        Operator::Limit(limit) => shown(columns, &limit.input, of),
+        Operator::Project { exprs, .. } => exprs.iter().map(of).collect(),
+        _ => vec![None; columns],
+    }
+}

@@ -1,0 +1,22 @@
+-- An UPDATE of one table with ORDER BY, or of the key it reads, finds its rows before it is strict.
+CREATE TABLE q (id INT PRIMARY KEY, s VARCHAR(10), j INT, u INT, KEY(j));
+INSERT INTO q VALUES (1,'abc',1,1),(2,'5',2,2),(3,'5x',3,3),(4,'7',4,4),(5,'x',5,5);
+CREATE VIEW v AS SELECT * FROM q;
+UPDATE q SET u=u+1 WHERE s=5;
+UPDATE q SET u=u+1 WHERE s=5 ORDER BY id;
+UPDATE q SET j=j+1 WHERE s=5 ORDER BY id;
+UPDATE q SET u=u+1 WHERE s=5 ORDER BY u DESC;
+UPDATE q SET u=u+1 WHERE s=5 ORDER BY id LIMIT 1;
+UPDATE q SET u=u+1 WHERE s=5 LIMIT 1;
+UPDATE q SET id=id+10 WHERE s=5;
+UPDATE q SET id=id-10 WHERE id>10 AND s=5;
+UPDATE q FORCE INDEX (j) SET j=j+1 WHERE j>0 AND s=5;
+UPDATE q FORCE INDEX (j) SET u=u+1 WHERE j>0 AND s=5;
+UPDATE v SET u=u+1 WHERE s=5 ORDER BY id;
+UPDATE q SET u=1 WHERE id/0 IS NULL;
+UPDATE q SET u=1 WHERE id/0 IS NULL ORDER BY id;
+UPDATE q SET u=s+1 WHERE id=1 ORDER BY id;
+UPDATE q a JOIN q b ON a.id=b.id SET a.u=1 WHERE a.s=5;
+UPDATE q SET u=7 WHERE (SELECT COUNT(*) FROM q x WHERE x.id<=q.id AND x.s=5)>0 ORDER BY id LIMIT 1;
+DELETE FROM q WHERE s=5 LIMIT 1;
+SELECT * FROM q;
