@@ -34,6 +34,48 @@ pub(crate) struct Estimator<'a> {
     pub derived: &'a hashbrown::HashMap<ColumnId, f64>,
 }
 
+/// The positions between which a column's values lie.
+struct Spread {
+    not_null: f64,
+    max: f64,
+    /// The least value, then the ends of buckets of equally many rows, if they are known.
+    bounds: SmallVec<[f64; 64]>,
+}
+
+impl Spread {
+    /// Bounds from which on there are buckets.
+    const FEWEST: usize = 3;
+
+    /// Share of rows whose value is below `point`.
+    fn share_below(&self, point: f64) -> f64 {
+        let Self { not_null, max, bounds } = self;
+        let min = bounds[0];
+        if point <= min {
+            return 0.0;
+        }
+        if point > *max {
+            return *not_null;
+        }
+        if bounds.len() < Self::FEWEST {
+            return not_null * (point - min) / (max - min).max(f64::MIN_POSITIVE);
+        }
+        let bucket = bounds.partition_point(|b| *b < point).clamp(1, bounds.len() - 1);
+        let (low, high) = (bounds[bucket - 1], bounds[bucket]);
+        let within = if high > low { ((point - low) / (high - low)).clamp(0.0, 1.0) } else { 0.5 };
+        not_null * (bucket as f64 - 1.0 + within) / (bounds.len() - 1) as f64
+    }
+
+    /// The middles of parts of equally many rows.
+    fn middles(&self) -> SmallVec<[f64; 64]> {
+        let min = self.bounds[0];
+        let part = |at: i32| min + (self.max - min) * (f64::from(at) + 0.5) / 8.0;
+        match self.bounds.len() < Self::FEWEST {
+            true => (0..8).map(part).collect(),
+            false => self.bounds.windows(2).map(|ends| (ends[0] + ends[1]) / 2.0).collect(),
+        }
+    }
+}
+
 /// One-sided comparisons of one column: known bounds, and the number of unknown ones.
 #[derive(Default)]
 struct ColumnRange {
@@ -120,25 +162,20 @@ impl Estimator<'_> {
 
     /// Share of rows whose value is below `point`; `None` without statistics.
     fn share_below(&self, id: ColumnId, point: f64) -> Option<f64> {
+        self.spread(id).map(|spread| spread.share_below(point))
+    }
+
+    /// The spread of a column's values; `None` without statistics.
+    fn spread(&self, id: ColumnId) -> Option<Spread> {
         let (relation, at) = self.columns.table_column(id)?;
         let statistics = column_statistics(&relation.table, at, self.source)?;
-        let not_null = 1.0 - statistics.null_fraction;
         let (min, max) = (position(&statistics.min)?, position(&statistics.max)?);
-        if point <= min {
-            return Some(0.0);
-        }
-        if point > max {
-            return Some(not_null);
-        }
-        let bounds: SmallVec<[f64; 64]> =
-            std::iter::once(min).chain(statistics.histogram.iter().filter_map(position)).collect();
-        if bounds.len() < 3 {
-            return Some(not_null * (point - min) / (max - min).max(f64::MIN_POSITIVE));
-        }
-        let bucket = bounds.partition_point(|b| *b < point).clamp(1, bounds.len() - 1);
-        let (low, high) = (bounds[bucket - 1], bounds[bucket]);
-        let within = if high > low { ((point - low) / (high - low)).clamp(0.0, 1.0) } else { 0.5 };
-        Some(not_null * (bucket as f64 - 1.0 + within) / (bounds.len() - 1) as f64)
+        let bounds = statistics.histogram.iter().filter_map(position);
+        Some(Spread {
+            not_null: 1.0 - statistics.null_fraction,
+            max,
+            bounds: std::iter::once(min).chain(bounds).collect(),
+        })
     }
 
     /// Share of rows for which `condition` is true.
@@ -244,19 +281,10 @@ impl Estimator<'_> {
     /// Share of rows in which one column is below another, if they are independent: the mean share
     /// of values below each part of the other's. `None` without statistics.
     fn column_below(&self, low: ColumnId, high: ColumnId) -> Option<f64> {
-        let (relation, at) = self.columns.table_column(high)?;
-        let statistics = column_statistics(&relation.table, at, self.source)?;
-        let (min, max) = (position(&statistics.min)?, position(&statistics.max)?);
-        let bounds: SmallVec<[f64; 64]> =
-            std::iter::once(min).chain(statistics.histogram.iter().filter_map(position)).collect();
-        let middles: SmallVec<[f64; 64]> = match bounds.len() {
-            0..3 => (0..8).map(|part| min + (max - min) * (f64::from(part) + 0.5) / 8.0).collect(),
-            _ => bounds.windows(2).map(|ends| (ends[0] + ends[1]) / 2.0).collect(),
-        };
-        let below = middles.iter().map(|point| self.share_below(low, *point));
-        let sum = below.sum::<Option<f64>>()?;
-        let share = (1.0 - statistics.null_fraction) * sum / middles.len() as f64;
-        Some(share.clamp(0.001, 1.0))
+        let (low, high) = (self.spread(low)?, self.spread(high)?);
+        let middles = high.middles();
+        let below: f64 = middles.iter().map(|point| low.share_below(*point)).sum();
+        Some((high.not_null * below / middles.len() as f64).clamp(0.001, 1.0))
     }
 
     /// Share of rows in which a column equals one value.
