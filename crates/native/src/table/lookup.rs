@@ -48,7 +48,7 @@ impl NativeTable {
                     self.searcher(&mut cursor, trx, context, scan)?.put(key, &value, out)?;
                 }
                 Point::Prefix => {
-                    // All keys of a lookup have the same parts, and no whole key begins another.
+                    // The other keys are most likely prefixes too. A scan finds whole keys as well.
                     view = None;
                     self.searcher(&mut cursor, trx, context, scan)?.search_for(key, out)?;
                 }
