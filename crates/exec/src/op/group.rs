@@ -358,11 +358,10 @@ mod tests {
             let of = |at: usize| ColumnData::Int(rows.iter().map(|row| row[at]).collect());
             [of(0), of(1)].map(|data| Arc::new(Column::from_data(data, None)))
         };
-        let rows: Vec<[i64; 2]> = (0..500).map(|n| [n * n % 5, i64::MAX - n]).collect();
         let ty = ColumnType { ty: SqlType::bigint(), nullable: false };
         let aggregates = aggregates();
         let inputs = Inputs::new(&[], &aggregates, 2);
-        let of_parts = |size: usize| {
+        let of_parts = |rows: &[[i64; 2]], size: usize| {
             let mut grouping = Grouping::new(std::slice::from_ref(&ty), &aggregates);
             for part in rows.chunks(size) {
                 let [key, value] = columns(part);
@@ -372,7 +371,11 @@ mod tests {
             }
             results(&eval, grouping)
         };
-        assert_eq!(of_parts(500), of_parts(1));
+        // Very few groups and more, sums within 64 bits and beyond.
+        for (groups, least) in [(5, i64::MAX - 500), (5, -250), (30, i64::MAX - 500), (30, -250)] {
+            let rows: Vec<[i64; 2]> = (0..500).map(|n| [n * 7 % groups, least + n]).collect();
+            assert_eq!(of_parts(&rows, 500), of_parts(&rows, 1));
+        }
     }
 
     proptest! {

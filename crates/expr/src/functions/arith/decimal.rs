@@ -303,3 +303,28 @@ pub(crate) fn negate_decimal(frame: &Frame<'_>) -> SqlResult<Column> {
     (0..frame.rows).for_each(|row| out.push(view.get(row).map(|d| -d)));
     Ok(out.finish())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Narrow, minus, plus};
+
+    #[test]
+    fn overflows_of_sums_and_differences_are_seen() {
+        let ends = [i64::MIN, i64::MIN + 1, -1, 0, 1, i64::MAX - 1, i64::MAX];
+        for (x, y) in ends.iter().flat_map(|x| ends.map(|y| (*x, y))) {
+            let ((sum, no_sum), (difference, no_difference)) = (plus(x, y), minus(x, y));
+            assert_eq!((sum, no_sum < 0), x.overflowing_add(y));
+            assert_eq!((difference, no_difference < 0), x.overflowing_sub(y));
+        }
+    }
+
+    /// The product of two short values is computed from 32 bits of each, and must fit 63.
+    #[test]
+    fn values_of_31_bits_without_sign_are_short() {
+        const MOST: i64 = (1 << 31) - 1;
+        assert!(Narrow::One(MOST).is_short() && Narrow::Each(&[0, MOST, 5]).is_short());
+        for value in [MOST + 1, 1 << 32, -1, i64::MIN] {
+            assert!(!Narrow::One(value).is_short() && !Narrow::Each(&[7, value, 0]).is_short());
+        }
+    }
+}
