@@ -66,6 +66,7 @@ impl<'r> NestedLoop<'r> {
         while let Some(batch) = right.next()? {
             rows.append(&batch)?;
         }
+        rows.share_strings()?;
         Ok(rows)
     }
 

@@ -151,6 +151,7 @@ impl BuildTable {
         }
         self.tails = Vec::new();
         self.keys.seal();
+        self.rows.share_strings()?;
         Ok(self)
     }
 

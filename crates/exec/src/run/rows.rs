@@ -1,5 +1,7 @@
 //! Rows kept in columns that grow. Every append is charged to the statement's memory (EXEC-2). Row
 //! numbers have 32 bits.
+//!
+//! Rows that were picked from a full buffer may share its strings: whoever keeps them copies these.
 
 use std::sync::Arc;
 
@@ -42,6 +44,16 @@ fn plain(column: &Arc<Column>) -> Arc<Column> {
     }
 }
 
+/// Size of a copy of the column, in bytes.
+fn copied(column: &Column) -> usize {
+    match column.data() {
+        ColumnData::Bytes(values) if values.codes().is_some() => {
+            values.text_size().max(column.memory())
+        }
+        _ => column.memory(),
+    }
+}
+
 impl RowBuffer {
     /// An empty buffer for columns of these types.
     pub(crate) fn new(types: &[ColumnType]) -> Self {
@@ -56,14 +68,14 @@ impl RowBuffer {
 
     /// Appends the rows of a batch.
     pub(crate) fn append(&mut self, batch: &Batch) -> SqlResult<()> {
-        selkie_meter::ask(batch.memory())?;
+        selkie_meter::ask(batch.columns().iter().map(|column| copied(column)).sum())?;
         if self.columns.is_empty() && self.rows == 0 {
             self.columns = batch.columns().iter().map(plain).collect();
             self.rows = batch.rows();
             return Ok(());
         }
         for (all, column) in self.columns.iter_mut().zip(batch.columns()) {
-            if all.memory() + column.memory() > MAX_BYTES {
+            if all.memory() + copied(column) > MAX_BYTES {
                 return Err(SqlError::new(&ER_OUT_OF_RESOURCES, &[]));
             }
             Arc::make_mut(all).append(column);
@@ -82,12 +94,26 @@ impl RowBuffer {
         // Once for the gathered rows, once for the appended ones.
         selkie_meter::ask(columns.iter().map(|c| 2 * c.memory()).sum())?;
         for (all, column) in self.columns.iter_mut().zip(columns) {
-            if all.memory() + column.memory() > MAX_BYTES {
+            let column = column.gather(rows);
+            if all.memory() + copied(&column) > MAX_BYTES {
                 return Err(SqlError::new(&ER_OUT_OF_RESOURCES, &[]));
             }
-            Arc::make_mut(all).append(&column.gather(rows));
+            Arc::make_mut(all).append(&column);
         }
         self.rows += rows.len();
+        Ok(())
+    }
+
+    /// Lets gathered rows share the strings of this buffer, which gets no more rows.
+    pub(crate) fn share_strings(&mut self) -> SqlResult<()> {
+        let texts = || self.columns.iter().filter(|c| matches!(c.data(), ColumnData::Bytes(_)));
+        selkie_meter::ask(texts().map(|c| c.len() * size_of::<u32>()).sum())?;
+        let columns = std::mem::take(&mut self.columns).into_iter();
+        let share = |column: Arc<Column>| match column.data() {
+            ColumnData::Bytes(_) => Arc::new(Arc::unwrap_or_clone(column).into_entries()),
+            _ => column,
+        };
+        self.columns = columns.map(share).collect();
         Ok(())
     }
 

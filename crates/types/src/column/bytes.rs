@@ -156,10 +156,38 @@ impl BytesColumn {
         self.data.truncate(*self.offsets.last().unwrap_or(&0) as usize);
     }
 
-    /// Size in memory, in bytes.
+    /// Size in memory, in bytes. Of coded rows it is about what their strings would take, since
+    /// whoever keeps or evaluates them may copy these.
     pub fn memory(&self) -> usize {
-        let codes = self.coded.as_ref().map_or(0, |coded| coded.codes.capacity() * 4);
-        self.offsets.capacity() * 4 + self.data.capacity() + codes
+        let coded = self.coded.as_ref().map_or(0, |coded| {
+            let mean = coded.entries.data.len() / coded.entries.len().max(1);
+            coded.codes.capacity() * 4 + coded.codes.len() * mean
+        });
+        self.offsets.capacity() * 4 + self.data.capacity() + coded
+    }
+
+    /// Size of all rows' strings, in bytes.
+    pub fn text_size(&self) -> usize {
+        match &self.coded {
+            None => self.data.len(),
+            Some(coded) => {
+                coded.codes.iter().map(|&code| coded.entries.len_of(code as usize)).sum()
+            }
+        }
+    }
+
+    #[inline]
+    fn len_of(&self, row: usize) -> usize {
+        (self.offsets[row + 1] - self.offsets[row]) as usize
+    }
+
+    /// Moves the strings into a dictionary of which each row is an entry, so that rows picked from
+    /// the column are codes.
+    pub fn into_entries(self) -> Self {
+        if self.coded.is_some() {
+            return self;
+        }
+        Self::of_codes((0..self.len() as u32).collect(), Arc::new(self))
     }
 }
 
@@ -182,6 +210,20 @@ mod tests {
         column.push(b"new");
         assert!(column.codes().is_none());
         assert_eq!(column.iter().collect::<Vec<_>>(), [&b"long"[..], b"a", b"new"]);
+    }
+
+    #[test]
+    fn rows_become_entries() {
+        let mut column = BytesColumn::default();
+        [&b"a"[..], b"", b"long"].into_iter().for_each(|row| column.push(row));
+        let column = column.into_entries();
+        assert_eq!(
+            column.codes().map(|(codes, entries)| (codes, entries.len())),
+            Some((&[0, 1, 2][..], 3))
+        );
+        assert_eq!(column.iter().collect::<Vec<_>>(), [&b"a"[..], b"", b"long"]);
+        assert_eq!(coded().text_size(), 6);
+        assert!(coded().memory() >= coded().text_size() - 2);
     }
 
     #[test]

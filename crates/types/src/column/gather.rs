@@ -37,8 +37,9 @@ fn neighbours<'v, T>(values: &'v [T], rows: &[u32; RUN]) -> Option<&'v [T; RUN]>
 }
 
 fn pick_bytes(values: &BytesColumn, rows: &[u32]) -> BytesColumn {
+    // NULL gets the first entry, whatever it is.
     if let Some((codes, entries)) = values.codes()
-        && !rows.contains(&NULL_ROW)
+        && !entries.is_empty()
     {
         return BytesColumn::of_codes(pick(codes, rows), entries.clone());
     }
@@ -101,6 +102,15 @@ impl Column {
         Self::from_data(whole.data.gather(rows), validity)
     }
 
+    /// The column with its strings as a dictionary of which each row is an entry, so that rows
+    /// picked from it are codes; other columns as they are.
+    pub fn into_entries(mut self) -> Self {
+        if let (false, ColumnData::Bytes(values)) = (self.is_constant(), &mut self.data) {
+            *values = std::mem::take(values).into_entries();
+        }
+        self
+    }
+
     /// The rows whose bit in `keep` is set.
     pub fn filter(&self, keep: &Bitmap) -> Self {
         self.gather(&keep.positions())
@@ -142,7 +152,7 @@ impl Column {
 
 #[cfg(test)]
 mod tests {
-    use super::{Column, NULL_ROW};
+    use super::{Column, ColumnData, NULL_ROW};
     use crate::{Physical, Value};
 
     #[test]
@@ -153,6 +163,23 @@ mod tests {
         let out = column.gather(&[0, NULL_ROW, 1, 0]);
         let values: Vec<_> = (0..4).map(|row| out.value(row)).collect();
         assert_eq!(values, [Value::Int(7), Value::Null, Value::Null, Value::Int(7)]);
+    }
+
+    #[test]
+    fn picked_codes_stay_codes_with_nulls() {
+        let mut column = Column::new(Physical::Bytes, 0, 2);
+        ["x", "yy"].iter().for_each(|text| column.push(&Value::bytes(text)));
+        let column = column.into_entries();
+        let out = column.gather(&[1, NULL_ROW, 0, 1]);
+        let values: Vec<_> = (0..4).map(|row| out.value(row)).collect();
+        assert_eq!(
+            values,
+            [Value::bytes("yy"), Value::Null, Value::bytes("x"), Value::bytes("yy")]
+        );
+        let ColumnData::Bytes(bytes) = out.data() else { panic!("strings") };
+        assert!(bytes.codes().is_some());
+        let none = Column::new(Physical::Bytes, 0, 0).into_entries();
+        assert_eq!(none.gather(&[NULL_ROW]).value(0), Value::Null);
     }
 
     #[test]
