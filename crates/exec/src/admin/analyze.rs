@@ -6,7 +6,7 @@ use std::sync::Arc;
 use selkie_catalog::{
     ColumnInfo, ColumnStatistics, IndexStatistics, Statistics, TableInfo, TableKind, new_version,
 };
-use selkie_engine::{GroupShape, RowSet};
+use selkie_engine::{GroupShape, IndexKind, RowSet};
 use selkie_types::{Column, ColumnData, SqlError, SqlResult, Value};
 
 use crate::op::{distinct_keys, sorted_rows};
@@ -93,31 +93,61 @@ fn compute(execution: &Execution<'_>, table: &TableInfo) -> SqlResult<Statistics
         columns: all.map(stored).collect::<SqlResult<_>>()?,
         indexes: indexes.collect::<SqlResult<_>>()?,
     };
-    correct_clustered(table, sampled, &mut statistics);
+    correct_clustered(table, &columns, &mut statistics)?;
     Ok(statistics)
 }
 
-/// Corrects the distinct count of the primary key's first column. A sample consists of whole
-/// leaves, whose rows are neighbours by the primary key, so the column repeats more often in the
-/// sample than in the table. If its value changes within leaves, the span of its values is the
-/// better estimate.
-fn correct_clustered(table: &TableInfo, sampled: u64, statistics: &mut Statistics) {
-    let Some(primary) = table.def.primary().filter(|p| p.parts.len() > 1) else { return };
-    let first = primary.parts[0].column;
-    let Some(Some(column)) = statistics.columns.get_mut(first) else { return };
-    let span = match (&column.min, &column.max) {
-        (Value::Int(a), Value::Int(b)) => b.abs_diff(*a) as f64 + 1.0,
-        (Value::UInt(a), Value::UInt(b)) => b.abs_diff(*a) as f64 + 1.0,
-        _ => return,
+/// Corrects the distinct counts of the first columns of the primary key. A sample consists of whole
+/// leaves, whose rows are neighbours by the primary key, so values repeat more often in the sample
+/// than in the table. If they change within leaves, the share of rows that have other values than
+/// the row before is the better estimate.
+fn correct_clustered(
+    table: &TableInfo,
+    columns: &[Arc<Column>],
+    statistics: &mut Statistics,
+) -> SqlResult<()> {
+    let Some(at) = table.def.indexes.iter().position(|i| i.kind == IndexKind::Primary) else {
+        return Ok(());
     };
-    let changes_within_leaves = column.distinct > sampled as f64 / 30.0;
-    if !changes_within_leaves || sampled >= statistics.rows {
-        return;
+    let parts = &table.def.indexes[at].parts;
+    let sampled = columns.first().map_or(0, |column| column.len());
+    if sampled as u64 >= statistics.rows {
+        return Ok(());
     }
-    let distinct = span.min(statistics.rows as f64).max(column.distinct);
-    column.distinct = distinct;
+    for count in 1..parts.len() {
+        let keys: Vec<_> = parts[..count].iter().map(|p| columns[p.column].clone()).collect();
+        let types: Vec<_> = parts[..count].iter().map(|p| &table.columns[p.column].ty).collect();
+        let (ids, distinct) = distinct_keys(&keys, &types)?;
+        let Some(distinct) = of_neighbours(&ids, distinct, statistics.rows) else { continue };
+        statistics.indexes[at].prefix_distinct[count - 1] = distinct;
+        if count == 1 {
+            correct_first(table, parts[0].column, distinct, statistics);
+        }
+    }
+    Ok(())
+}
+
+/// The distinct values of a table of `rows` rows from samples of neighbours; `None` if values go
+/// beyond leaves.
+fn of_neighbours(ids: &[u32], distinct: usize, rows: u64) -> Option<f64> {
+    const LEAF_ROWS: f64 = 30.0;
+    if distinct as f64 <= ids.len() as f64 / LEAF_ROWS {
+        return None;
+    }
+    let changes = ids.windows(2).filter(|pair| pair[0] != pair[1]).count() + 1;
+    let share = changes as f64 / ids.len() as f64;
+    Some((rows as f64 * share).clamp(distinct as f64, rows as f64))
+}
+
+/// Takes over the distinct count of the primary key's first column.
+fn correct_first(table: &TableInfo, first: usize, distinct: f64, statistics: &mut Statistics) {
+    if let Some(Some(column)) = statistics.columns.get_mut(first) {
+        column.distinct = distinct;
+    }
     for (index, found) in table.def.indexes.iter().zip(&mut statistics.indexes) {
-        if index.parts[0].column == first {
+        let is_own = index.is_unique() && index.parts.len() == 1;
+        if index.kind != IndexKind::Primary && index.parts[0].column == first && !is_own {
+            found.prefix_distinct[0] = distinct;
             found.prefix_distinct.iter_mut().for_each(|d| *d = d.max(distinct));
         }
     }
@@ -197,4 +227,22 @@ fn of_index(
     };
     let prefixes: SqlResult<Vec<f64>> = (1..=count).map(prefix).collect();
     Ok(IndexStatistics { prefix_distinct: prefixes? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of_neighbours;
+
+    #[test]
+    fn neighbours_tell_the_distinct_values_of_a_table() {
+        // Leaves of 100 rows, four of each value; each leaf is from another place.
+        let leaves = (0..20u32).flat_map(|leaf| (0..100).map(move |row| (leaf * 100 + row) / 4));
+        let ids: Vec<u32> = leaves.collect();
+        assert_eq!(of_neighbours(&ids, 500, 1_000_000), Some(250_000.0));
+        // Values that fill leaves say nothing.
+        let ids: Vec<u32> = (0..2000).map(|row| row / 100).collect();
+        assert_eq!(of_neighbours(&ids, 20, 1_000_000), None);
+        let ids: Vec<u32> = (0..2000).collect();
+        assert_eq!(of_neighbours(&ids, 2000, 1_000_000), Some(1_000_000.0));
+    }
 }
