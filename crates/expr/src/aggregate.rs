@@ -7,6 +7,7 @@ mod bits;
 mod count;
 mod distinct;
 mod extreme;
+mod first;
 mod group_concat;
 mod infer;
 mod json;

@@ -1,20 +1,16 @@
-//! MIN, MAX, and the value of any row.
+//! MIN and MAX.
 //! MIN and MAX compare under the collation of the result; equal values keep the first one seen.
 
 use std::cmp::Ordering;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use selkie_types::{
-    CollationId, Column, Date, DateTime, Decimal, Physical, SqlResult, SqlType, Time, Value,
-};
+use selkie_types::{CollationId, Column, Date, DateTime, Decimal, Physical, SqlResult, Time};
 
 use super::state::{Groups, State, same_kind};
 use super::{Aggregate, AggregateKind};
 use crate::context::EvalContext;
-use crate::kernel::{
-    BytesOut, BytesView, ColumnScale, DecimalOut, DecimalView, Native, NativeOut, View,
-};
+use crate::kernel::{BytesOut, BytesView, DecimalOut, DecimalView, Native, NativeOut, View};
 
 /// The state for the kind of value to compare.
 pub(super) fn state(a: &Aggregate) -> Box<dyn State> {
@@ -202,59 +198,5 @@ impl Compared for Strings {
         let mut out = BytesOut::new(values.len());
         values.iter().for_each(|v| out.push(v.as_deref()));
         out.finish()
-    }
-}
-
-/// The value of the first row of each group, NULL included.
-pub(super) struct First {
-    ty: SqlType,
-    values: Vec<Option<Value>>,
-}
-
-impl First {
-    pub(super) fn new(a: &Aggregate) -> Self {
-        Self { ty: a.ty.clone(), values: Vec::new() }
-    }
-}
-
-impl State for First {
-    fn resize(&mut self, groups: usize) {
-        self.values.resize(groups, None);
-    }
-
-    fn update(
-        &mut self,
-        groups: Groups<'_>,
-        rows: usize,
-        args: &[Arc<Column>],
-        _: &EvalContext<'_>,
-    ) -> SqlResult<()> {
-        for row in 0..rows {
-            let first = &mut self.values[groups.of(row)];
-            if first.is_none() {
-                *first = Some(args[0].value(row));
-            }
-        }
-        Ok(())
-    }
-
-    fn merge(&mut self, other: Box<dyn State>, map: &[u32], _: &EvalContext<'_>) -> SqlResult<()> {
-        let other = same_kind::<Self>(other);
-        for (&to, v) in map.iter().zip(other.values) {
-            let first = &mut self.values[to as usize];
-            if first.is_none() {
-                *first = v;
-            }
-        }
-        Ok(())
-    }
-
-    fn finish(&mut self, _: &EvalContext<'_>) -> SqlResult<Column> {
-        let rows = self.values.len();
-        let mut out = Column::new(self.ty.physical(), self.ty.decimals_of_column(), rows);
-        for value in &self.values {
-            out.push(value.as_ref().unwrap_or(&Value::Null));
-        }
-        Ok(out)
     }
 }

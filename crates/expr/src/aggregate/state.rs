@@ -8,8 +8,8 @@ use selkie_meter::interruptible;
 use selkie_types::{Bitmap, Column, ColumnData, SqlResult};
 
 use super::{
-    Aggregate, AggregateKind, bits, count, distinct, extreme, group_concat, json, spread, stored,
-    sum,
+    Aggregate, AggregateKind, bits, count, distinct, extreme, first, group_concat, json, spread,
+    stored, sum,
 };
 use crate::context::EvalContext;
 
@@ -207,7 +207,7 @@ fn plain(a: &Aggregate) -> Box<dyn State> {
         Count => Box::new(count::Count::default()),
         Sum | Avg => sum::state(a),
         Min | Max => extreme::state(a),
-        AnyValue => Box::new(extreme::First::new(a)),
+        AnyValue => Box::new(first::First::new(a)),
         Std | StddevSamp | Variance | VarSamp => Box::new(spread::Spread::new(a.kind)),
         BitAnd | BitOr | BitXor => Box::new(bits::Bits::new(a.kind)),
         GroupConcat | JsonArrayAgg => Box::new(group_concat::GroupConcat::new(a)),

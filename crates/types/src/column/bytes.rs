@@ -121,7 +121,12 @@ impl BytesColumn {
 
     /// Appends all rows of `other`.
     pub fn append(&mut self, other: &Self) {
-        if other.coded.is_some() {
+        if let Some(more) = &other.coded {
+            if let Some(own) = &mut self.coded
+                && Arc::ptr_eq(&own.entries, &more.entries)
+            {
+                return own.codes.extend_from_slice(&more.codes);
+            }
             return other.iter().for_each(|row| self.push(row));
         }
         self.expand();
@@ -233,7 +238,12 @@ mod tests {
         column.append(&coded());
         assert_eq!(column.iter().collect::<Vec<_>>(), [&b"x"[..], b"long", b"a", b"a", b""]);
         let mut column = coded();
+        let same = column.clone();
+        column.append(&same);
+        assert_eq!(column.codes().map(|(codes, _)| codes), Some(&[2, 0, 0, 1, 2, 0, 0, 1][..]));
+        column.truncate(4);
         column.append(&coded());
+        assert!(column.codes().is_none());
         assert_eq!((column.len(), column.get(7)), (8, &b""[..]));
         column.clear();
         assert_eq!(column.len(), 0);
