@@ -163,7 +163,7 @@ fn put_bytes(column: &Column, values: &BytesColumn, out: &mut Vec<u8>) -> Encodi
 /// The distinct values in the order in which they come, and each row's code. `None` if they are too
 /// many or take more than a third of the values.
 fn dictionary<'v>(column: &Column, values: &'v BytesColumn) -> Option<(Vec<&'v [u8]>, Vec<i64>)> {
-    let room = (values.data().len() + values.len()) / 3;
+    let room = (values.text_size() + values.len()) / 3;
     let mut known: HashMap<&[u8], i64, foldhash::fast::RandomState> = HashMap::default();
     let (mut entries, mut size) = (Vec::new(), 0);
     let mut codes: Vec<i64> = Vec::with_capacity(values.len());

@@ -194,7 +194,7 @@ fn of_column(
 fn average_bytes(column: &Column, ty: &selkie_types::SqlType) -> f64 {
     match (ty.fixed_width(), column.data()) {
         (Some(width), _) => width as f64,
-        (None, ColumnData::Bytes(v)) => v.data().len() as f64 / column.len().max(1) as f64,
+        (None, ColumnData::Bytes(v)) => v.text_size() as f64 / column.len().max(1) as f64,
         _ => 8.0,
     }
 }

@@ -1,7 +1,8 @@
 //! Rows kept in columns that grow. Every append is charged to the statement's memory (EXEC-2). Row
 //! numbers have 32 bits.
 //!
-//! Rows that were picked from a full buffer may share its strings: whoever keeps them copies these.
+//! Strings that are entries of one dictionary stay codes. Their memory counts as if they were
+//! copied, since the buffer may be the last to hold the dictionary.
 
 use std::sync::Arc;
 
@@ -30,20 +31,6 @@ pub(crate) struct RowBuffer {
     rows: usize,
 }
 
-/// The column with its strings in one buffer: kept rows hold no dictionary, whose memory is
-/// counted elsewhere.
-fn plain(column: &Arc<Column>) -> Arc<Column> {
-    match column.data() {
-        ColumnData::Bytes(values) if values.codes().is_some() => {
-            let mut values = values.clone();
-            values.expand();
-            let plain = Column::from_data(ColumnData::Bytes(values), column.validity().cloned());
-            Arc::new(if column.is_constant() { plain.repeat(column.len()) } else { plain })
-        }
-        _ => column.clone(),
-    }
-}
-
 /// Size of a copy of the column, in bytes.
 fn copied(column: &Column) -> usize {
     match column.data() {
@@ -51,6 +38,23 @@ fn copied(column: &Column) -> usize {
             values.text_size().max(column.memory())
         }
         _ => column.memory(),
+    }
+}
+
+/// Bytes to copy if `more` is appended to a column, checked against what a column can address.
+fn growth(all: &Column, more: &Column) -> SqlResult<usize> {
+    // Codes of another dictionary make strings of all rows.
+    let (own, again) = match (all.data(), more.data()) {
+        (ColumnData::Bytes(own), ColumnData::Bytes(other)) if !own.shares_entries(other) => {
+            let size = copied(all);
+            (size, if own.codes().is_some() { size } else { 0 })
+        }
+        _ => (all.memory(), 0),
+    };
+    let more = copied(more);
+    match own + more > MAX_BYTES {
+        true => Err(SqlError::new(&ER_OUT_OF_RESOURCES, &[])),
+        false => Ok(more + again),
     }
 }
 
@@ -68,20 +72,13 @@ impl RowBuffer {
 
     /// Appends the rows of a batch.
     pub(crate) fn append(&mut self, batch: &Batch) -> SqlResult<()> {
-        selkie_meter::ask(batch.columns().iter().map(|column| copied(column)).sum())?;
         if self.columns.is_empty() && self.rows == 0 {
-            self.columns = batch.columns().iter().map(plain).collect();
+            selkie_meter::ask(batch.memory())?;
+            self.columns = batch.columns().to_vec();
             self.rows = batch.rows();
             return Ok(());
         }
-        for (all, column) in self.columns.iter_mut().zip(batch.columns()) {
-            if all.memory() + copied(column) > MAX_BYTES {
-                return Err(SqlError::new(&ER_OUT_OF_RESOURCES, &[]));
-            }
-            Arc::make_mut(all).append(column);
-        }
-        self.rows += batch.rows();
-        Ok(())
+        self.extend(batch.columns(), batch.rows())
     }
 
     /// Whether rows of `batch` can be appended without rounding a decimal.
@@ -91,16 +88,18 @@ impl RowBuffer {
 
     /// Appends the rows at positions `rows` of columns.
     pub(crate) fn append_rows(&mut self, columns: &[Arc<Column>], rows: &[u32]) -> SqlResult<()> {
-        // Once for the gathered rows, once for the appended ones.
-        selkie_meter::ask(columns.iter().map(|c| 2 * c.memory()).sum())?;
-        for (all, column) in self.columns.iter_mut().zip(columns) {
-            let column = column.gather(rows);
-            if all.memory() + copied(&column) > MAX_BYTES {
-                return Err(SqlError::new(&ER_OUT_OF_RESOURCES, &[]));
-            }
-            Arc::make_mut(all).append(&column);
+        selkie_meter::ask(columns.iter().map(|c| c.memory()).sum())?;
+        let gathered: Vec<_> = columns.iter().map(|column| Arc::new(column.gather(rows))).collect();
+        self.extend(&gathered, rows.len())
+    }
+
+    fn extend(&mut self, columns: &[Arc<Column>], rows: usize) -> SqlResult<()> {
+        let pairs = self.columns.iter().zip(columns);
+        selkie_meter::ask(pairs.map(|(all, more)| growth(all, more)).sum::<SqlResult<usize>>()?)?;
+        for (all, more) in self.columns.iter_mut().zip(columns) {
+            Arc::make_mut(all).append(more);
         }
-        self.rows += rows.len();
+        self.rows += rows;
         Ok(())
     }
 

@@ -36,16 +36,8 @@ impl First {
     }
 
     fn append(&mut self, column: &Column, rows: &[u32]) {
-        if rows.is_empty() {
-            return;
-        }
-        let more = column.gather(rows);
-        let is_alike = more.physical() == self.values.physical()
-            && more.scale() == self.values.scale()
-            && !more.is_constant();
-        match self.values.is_empty() && is_alike {
-            true => self.values = more,
-            false => self.values.append(&more),
+        if !rows.is_empty() {
+            self.values.append(&column.gather(rows));
         }
     }
 }

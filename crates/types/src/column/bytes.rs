@@ -51,6 +51,15 @@ impl BytesColumn {
         self.coded.as_ref().map(|coded| (&coded.codes[..], &coded.entries))
     }
 
+    /// Whether rows of `other` are codes that can be appended to these.
+    pub fn shares_entries(&self, other: &Self) -> bool {
+        match (&self.coded, &other.coded) {
+            (Some(own), Some(other)) => Arc::ptr_eq(&own.entries, &other.entries),
+            (None, Some(_)) => self.is_empty(),
+            _ => false,
+        }
+    }
+
     /// Copies the strings of coded rows into the buffer.
     pub fn expand(&mut self) {
         let Some(coded) = self.coded.take() else { return };
@@ -119,12 +128,13 @@ impl BytesColumn {
         self.offsets.push(end);
     }
 
-    /// Appends all rows of `other`.
+    /// Appends all rows of `other`. Entries of one dictionary stay codes.
     pub fn append(&mut self, other: &Self) {
         if let Some(more) = &other.coded {
-            if let Some(own) = &mut self.coded
-                && Arc::ptr_eq(&own.entries, &more.entries)
-            {
+            if self.shares_entries(other) {
+                let own = self.coded.get_or_insert_with(|| {
+                    Box::new(Coded { codes: Vec::new(), entries: more.entries.clone() })
+                });
                 return own.codes.extend_from_slice(&more.codes);
             }
             return other.iter().for_each(|row| self.push(row));
@@ -233,6 +243,9 @@ mod tests {
 
     #[test]
     fn coded_rows_are_appended_as_strings() {
+        let mut column = BytesColumn::default();
+        column.append(&coded());
+        assert!(column.codes().is_some(), "an empty column takes the dictionary");
         let mut column = BytesColumn::default();
         column.push(b"x");
         column.append(&coded());
