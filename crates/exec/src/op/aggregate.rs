@@ -32,7 +32,7 @@ pub(super) fn open<'r>(
         env,
         plan,
         types,
-        folding: Folding::of(plan, node, types),
+        folding: input.takes_folds().then(|| Folding::of(plan, node, types)).flatten(),
         inputs,
         input,
         waiting: None,

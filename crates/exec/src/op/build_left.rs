@@ -2,25 +2,29 @@
 //! the cheaper one to keep. Pairs come in the order of the right rows; left rows of semi, anti and
 //! left joins come when the right side has ended.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use selkie_plan::physical::{HashJoin as Plan, JoinKind};
-use selkie_types::{BATCH_ROWS, Batch, Bitmap, SqlResult};
+use selkie_types::{BATCH_ROWS, Batch, Bitmap, SqlError, SqlResult};
 
 use super::hash_join::{build_side, shape_of};
 use super::join_match::{Matcher, Shape};
 use super::key_sorter::{SortedRows, without_last};
+use super::lane_join::{self, LaneJoin};
 use super::overflow::{InOrder, Parts, number_at, numbers};
 use super::probe::{Build, BuildTable, Pairs, forget_filters, key_columns, key_columns_again};
+use super::prober::joined_pairs;
 use super::spread::{PartRows, Spread, numbered, put_numbered};
-use super::{BoxOperator, Operator, open as open_node, sliced};
+use super::{BoxOperator, Operator, Rows, open as open_node, sliced};
 use crate::run::Env;
+use crate::run::scan::Fold;
 use crate::run::stored_rows::{Replay, Storing};
 use crate::state::session::bump;
 
 /// Left rows, and which of them have a match.
 struct Built {
-    table: BuildTable,
+    table: Arc<BuildTable>,
     matched: Bitmap,
 }
 
@@ -41,6 +45,10 @@ pub(super) struct BuildLeft<'r> {
     numbered: bool,
     /// The output but for unmatchable rows, if the table did not fit into memory.
     spread: Option<SortedRows<'r>>,
+    /// Output that lanes have made.
+    joined: VecDeque<Batch>,
+    /// The join as lanes know it, if they make it.
+    lanes: Option<Arc<LaneJoin>>,
 }
 
 /// Passes batches on, and keeps the rows that the table leaves out because of NULL in a key.
@@ -77,12 +85,14 @@ impl<'r> BuildLeft<'r> {
             built: None,
             right: sliced::for_values(open_node(env, &plan.right)?, right_keys),
             right_batch: None,
-            matcher: Matcher::new(env, shape_of(env, plan)),
+            matcher: Matcher::new(shape_of(env, plan)),
             null_safe: plan.keys.iter().map(|k| k.null_safe).collect(),
             rest: None,
             unmatchable: None,
             numbered: false,
             spread: None,
+            joined: VecDeque::new(),
+            lanes: None,
         })
     }
 
@@ -92,15 +102,17 @@ impl<'r> BuildLeft<'r> {
         Self {
             env,
             plan,
-            built: Some(Built { table, matched }),
+            built: Some(Built { table: Arc::new(table), matched }),
             right,
             right_batch: None,
-            matcher: Matcher::new(env, Shape { numbered: true, ..shape_of(env, plan) }),
+            matcher: Matcher::new(Shape { numbered: true, ..shape_of(env, plan) }),
             null_safe: plan.keys.iter().map(|k| k.null_safe).collect(),
             rest: None,
             unmatchable: None,
             numbered: true,
             spread: None,
+            joined: VecDeque::new(),
+            lanes: None,
         }
     }
 
@@ -119,7 +131,7 @@ impl<'r> BuildLeft<'r> {
             Build::Kept(table) => {
                 table.fill(env, &plan.fills);
                 let matched = Bitmap::zeros(table.rows.len());
-                self.built = Some(Built { table: *table, matched });
+                self.built = Some(Built { table: Arc::from(table), matched });
             }
             Build::Spread(left) => {
                 bump(&env.counters().created_tmp_disk_tables, 1);
@@ -133,9 +145,20 @@ impl<'r> BuildLeft<'r> {
         Ok(())
     }
 
-    fn next_right(&mut self, built: &Built) -> SqlResult<bool> {
+    /// The next rows of the right side, or what lanes have made of some.
+    fn next_right(&mut self) -> SqlResult<Option<Rows>> {
         self.env.check()?;
-        let Some(batch) = self.right.next()? else { return Ok(false) };
+        match &self.lanes {
+            None => Ok(self.right.next()?.map(Rows::Given)),
+            Some(lanes) => {
+                let fold: Arc<dyn Fold> = lanes.clone();
+                self.right.next_for(&fold)
+            }
+        }
+    }
+
+    /// Starts with a right batch.
+    fn begin(&mut self, built: &Built, batch: Batch) -> SqlResult<()> {
         let keys = self.plan.keys.iter().map(|k| &k.right);
         let columns = match self.numbered {
             true => key_columns_again(self.env.eval, keys, &batch)?,
@@ -144,7 +167,7 @@ impl<'r> BuildLeft<'r> {
         let ids = built.table.find(&columns, &self.null_safe, batch.rows());
         let pairs = Pairs::new(ids, &batch, &built.table);
         self.right_batch = Some((batch, pairs));
-        Ok(true)
+        Ok(())
     }
 
     /// Marks left rows matched by the next pairs, and gives the pairs if the join kind does.
@@ -162,19 +185,15 @@ impl<'r> BuildLeft<'r> {
             build.iter().for_each(|&row| built.matched.set(row as usize, true));
             return Ok(None);
         }
-        let left = |at: usize| built.table.rows.gather_column(at, &build);
-        let right = |at: usize| Arc::new(right.column(at).gather(&probe));
-        let keep = self.matcher.keep(build.len(), &left, &right)?;
-        let count = keep.as_ref().map_or(build.len(), Bitmap::count_ones);
-        let wanted = self.plan.kind.keeps_right() && count > 0;
-        let mut output =
-            wanted.then(|| self.matcher.joined(build.len(), keep.as_ref(), &left, &right));
+        let sides = ((&*right, &probe[..]), (&build[..], self.plan.kind.keeps_right()));
+        let (eval, table) = (self.env.eval, &*built.table);
+        let (keep, mut output) = joined_pairs(eval, &self.matcher, table, sides.0, sides.1)?;
         if self.numbered {
             // Pairs come in the order of the right rows.
-            let numbers = right(self.plan.right.columns.len());
+            let numbers = right.column(self.plan.right.columns.len()).gather(&probe);
             let numbers = match &keep {
                 Some(keep) => Arc::new(numbers.filter(keep)),
-                None => numbers,
+                None => Arc::new(numbers),
             };
             output = output.map(|batch| {
                 let numbers = Batch::new(vec![numbers], batch.rows());
@@ -220,17 +239,55 @@ impl<'r> BuildLeft<'r> {
         Ok(self.matcher.left_rows(&left, &all))
     }
 
-    fn run(&mut self, built: &mut Built) -> SqlResult<Option<Batch>> {
+    fn run(&mut self, built: &mut Built) -> SqlResult<Option<Rows>> {
         while self.rest.is_none() {
-            if self.right_batch.is_none() && !self.next_right(built)? {
-                break;
+            if let Some(batch) = self.joined.pop_front() {
+                return Ok(Some(Rows::Given(batch)));
             }
-            let output = self.pairs(built)?;
-            if output.is_some() {
-                return Ok(output);
+            if self.right_batch.is_none() {
+                match self.next_right()? {
+                    None => break,
+                    Some(Rows::Given(batch)) => self.begin(built, batch)?,
+                    Some(Rows::Folded { number, .. }) => {
+                        let Some(lanes) = &self.lanes else {
+                            return Err(SqlError::internal("a join without lanes has folded"));
+                        };
+                        if let Some(folded) = lanes.take(number, &mut self.joined)? {
+                            return Ok(Some(folded));
+                        }
+                        continue;
+                    }
+                }
+            }
+            if let Some(output) = self.pairs(built)? {
+                return Ok(Some(Rows::Given(output)));
             }
         }
-        Ok(self.rest(built))
+        Ok(self.rest(built).map(Rows::Given))
+    }
+
+    /// The next output for an operator that may fold it.
+    fn next_rows(&mut self, then: Option<&Arc<dyn Fold>>) -> SqlResult<Option<Rows>> {
+        if self.built.is_none() && self.spread.is_none() {
+            self.build()?;
+            if let Some(built) = self.built.as_ref().filter(|_| self.takes_folds()) {
+                let (shape, table) = (shape_of(self.env, self.plan), built.table.clone());
+                self.lanes = Some(LaneJoin::of_right(self.plan, shape, table, then.cloned()));
+            }
+        }
+        let output = match (&mut self.spread, self.built.take()) {
+            (Some(rows), _) => rows.next()?.map(Rows::Given),
+            (None, Some(mut built)) => {
+                let output = self.run(&mut built);
+                self.built = Some(built);
+                output?
+            }
+            (None, None) => None,
+        };
+        match output {
+            Some(output) => Ok(Some(output)),
+            None => Ok(self.next_unmatchable()?.map(Rows::Given)),
+        }
     }
 }
 
@@ -278,21 +335,14 @@ fn join_parts<'r>(
 
 impl Operator for BuildLeft<'_> {
     fn next(&mut self) -> SqlResult<Option<Batch>> {
-        if self.built.is_none() && self.spread.is_none() {
-            self.build()?;
-        }
-        let output = match (&mut self.spread, self.built.take()) {
-            (Some(rows), _) => rows.next()?,
-            (None, Some(mut built)) => {
-                let output = self.run(&mut built);
-                self.built = Some(built);
-                output?
-            }
-            (None, None) => None,
-        };
-        match output {
-            Some(output) => Ok(Some(output)),
-            None => self.next_unmatchable(),
-        }
+        Rows::given(self.next_rows(None)?)
+    }
+
+    fn takes_folds(&self) -> bool {
+        self.right.takes_folds() && lane_join::may_probe(self.plan, true)
+    }
+
+    fn next_for(&mut self, fold: &Arc<dyn Fold>) -> SqlResult<Option<Rows>> {
+        self.next_rows(Some(fold))
     }
 }

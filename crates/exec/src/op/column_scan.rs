@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use selkie_engine::{ColumnSpec, EngineResult, GroupShape, IndexKind, LockMode};
 use selkie_plan::physical::{Access, TableScan as Plan};
-use selkie_types::{Batch, SqlError, SqlResult};
+use selkie_types::{Batch, SqlResult};
 
 use super::examined::examine;
 use super::table_scan::key_read;
@@ -268,11 +268,11 @@ impl<'r> ColumnScan<'r> {
 impl Operator for ColumnScan<'_> {
     fn next(&mut self) -> SqlResult<Option<Batch>> {
         self.begin(None);
-        match self.next_rows()? {
-            Some(Rows::Given(batch)) => Ok(Some(batch)),
-            Some(Rows::Folded { .. }) => Err(SqlError::internal("folded rows are wanted")),
-            None => Ok(None),
-        }
+        Rows::given(self.next_rows()?)
+    }
+
+    fn takes_folds(&self) -> bool {
+        self.lanes > 1 && self.env.rt.instance.upkeep.lanes.threads() > 0
     }
 
     fn next_for(&mut self, fold: &Arc<dyn Fold>) -> SqlResult<Option<Rows>> {

@@ -48,6 +48,10 @@ impl Operator for Counted<'_> {
         Ok(batch)
     }
 
+    fn takes_folds(&self) -> bool {
+        self.input.takes_folds()
+    }
+
     fn next_for(&mut self, fold: &Arc<dyn Fold>) -> SqlResult<Option<Rows>> {
         let given = self.input.next_for(fold)?;
         match &given {
@@ -67,6 +71,10 @@ impl Operator for Timed<'_> {
         let batch = self.0.next();
         self.0.cell.spent(begun.elapsed());
         batch
+    }
+
+    fn takes_folds(&self) -> bool {
+        self.0.takes_folds()
     }
 
     fn next_for(&mut self, fold: &Arc<dyn Fold>) -> SqlResult<Option<Rows>> {

@@ -1,4 +1,5 @@
-//! Groups that lanes make of the rows that they read, for an aggregation right above a scan.
+//! Groups that lanes make of the rows that they read, for an aggregation right above a scan or a
+//! join that lanes make.
 //!
 //! Each stretch of rows becomes a grouping of its own, and the aggregation merges them in the order
 //! of the rows: groups, their order and their results are those of rows added one after another.
@@ -11,7 +12,7 @@ use hashbrown::HashMap;
 use parking_lot::Mutex;
 use selkie_expr::aggregate::{Aggregate, AggregateKind};
 use selkie_expr::{EvalContext, Expr};
-use selkie_plan::physical::{Aggregate as Plan, AggregateStrategy, ColumnType, Operator, PlanNode};
+use selkie_plan::physical::{Aggregate as Plan, AggregateStrategy, ColumnType, PlanNode};
 use selkie_types::{Batch, Physical, SqlError, SqlResult};
 
 use super::group::{Grouping, Inputs};
@@ -51,11 +52,11 @@ impl Drop for Active<'_> {
 }
 
 impl Folding {
-    /// A folding for the rows of an aggregation's input; `None` if it must have the rows.
+    /// A folding for the rows of an aggregation's input, which takes folds; `None` if the
+    /// aggregation must have the rows.
     pub(super) fn of(plan: &Plan, node: &PlanNode, types: &[ColumnType]) -> Option<Arc<Self>> {
         let exprs = || plan.groups.iter().chain(plan.aggregates.iter().flat_map(|a| a.inputs()));
-        let can_fold = matches!(plan.input.operator, Operator::TableScan(_))
-            && plan.strategy == AggregateStrategy::Hash
+        let can_fold = plan.strategy == AggregateStrategy::Hash
             && node.rows <= MOST_GROUPS
             && plan.aggregates.iter().all(is_exact)
             && exprs().all(|e| suits_lanes(e) && !has_parameter(e));
@@ -117,5 +118,9 @@ impl Fold for Folding {
         }
         self.done.lock().insert(number, grouping);
         Ok(())
+    }
+
+    fn forget(&self, number: u64) {
+        self.done.lock().remove(&number);
     }
 }

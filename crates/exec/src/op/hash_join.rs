@@ -6,21 +6,25 @@
 //! their keys, and parts are joined one by one. The output comes in the order of the left rows all
 //! the same, because operators above may rely on it.
 
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
 use selkie_expr::{Expr, ExprKind};
 use selkie_plan::physical::{ColumnType, HashJoin as Plan, JoinKind};
-use selkie_types::{Batch, SqlResult};
+use selkie_types::{Batch, SqlError, SqlResult};
 
-use super::hash_table::NOT_FOUND;
-use super::join_match::{Matcher, Progress, Shape, Unmatched};
+use super::join_match::{Shape, Unmatched};
 use super::key_sorter::SortedRows;
+use super::lane_join::{self, LaneJoin};
 use super::null_aware::NullAware;
 use super::overflow::{InOrder, Parts};
-use super::probe::{
-    Build, BuildTable, KeySide, Pairs, forget_filters, key_columns, key_columns_again,
-};
+use super::probe::{Build, BuildTable, KeySide, forget_filters, key_columns, key_columns_again};
+use super::prober::{Begun, Prober, Probing};
 use super::spread::{PartRows, Spread, numbered, put_numbered};
-use super::{BoxOperator, Operator, open as open_node, sliced};
+use super::{BoxOperator, Operator, Rows, open as open_node, sliced};
 use crate::run::Env;
+use crate::run::scan::Fold;
 use crate::state::session::bump;
 
 pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r>> {
@@ -43,8 +47,8 @@ fn builds_left(env: Env<'_>, plan: &Plan) -> bool {
 pub(super) fn shape_of<'r>(env: Env<'_>, plan: &'r Plan) -> Shape<'r> {
     Shape {
         kind: plan.kind,
-        residual: &plan.residual,
-        output: &plan.output,
+        residual: Cow::Borrowed(&plan.residual),
+        output: Cow::Borrowed(&plan.output),
         left_width: plan.left.columns.len(),
         right_types: plan.right.columns.clone(),
         unmatched: Unmatched::of(env, plan.buffered),
@@ -52,22 +56,18 @@ pub(super) fn shape_of<'r>(env: Env<'_>, plan: &'r Plan) -> Shape<'r> {
     }
 }
 
-/// A left batch whose pairs are being given.
-struct Probing {
-    left: Batch,
-    pairs: Pairs,
-    progress: Progress,
-}
-
 /// The operator that builds from the right side and probes with the left.
 struct HashJoin<'r> {
     env: Env<'r>,
     plan: &'r Plan,
     left: BoxOperator<'r>,
-    table: Option<BuildTable>,
-    matcher: Matcher<'r>,
-    null_safe: Vec<bool>,
+    table: Option<Arc<BuildTable>>,
+    prober: Prober<'r>,
     probing: Option<Probing>,
+    /// Output that lanes have made.
+    joined: VecDeque<Batch>,
+    /// The join as lanes know it, if they make it.
+    lanes: Option<Arc<LaneJoin>>,
     /// The whole output, if the table did not fit into memory.
     spread: Option<SortedRows<'r>>,
 }
@@ -83,9 +83,10 @@ impl<'r> HashJoin<'r> {
                 plan.keys.iter().map(|k| &k.left),
             ),
             table: None,
-            matcher: Matcher::new(env, shape_of(env, plan)),
-            null_safe: plan.keys.iter().map(|k| k.null_safe).collect(),
+            prober: Prober::new(&plan.keys, shape_of(env, plan)),
             probing: None,
+            joined: VecDeque::new(),
+            lanes: None,
             spread: None,
         })
     }
@@ -96,10 +97,11 @@ impl<'r> HashJoin<'r> {
             env,
             plan,
             left,
-            table: Some(table),
-            matcher: Matcher::new(env, Shape { numbered: true, ..shape_of(env, plan) }),
-            null_safe: plan.keys.iter().map(|k| k.null_safe).collect(),
+            table: Some(Arc::new(table)),
+            prober: Prober::new(&plan.keys, Shape { numbered: true, ..shape_of(env, plan) }),
             probing: None,
+            joined: VecDeque::new(),
+            lanes: None,
             spread: None,
         }
     }
@@ -115,7 +117,7 @@ impl<'r> HashJoin<'r> {
                 if !plan.build_left {
                     table.fill(env, &plan.fills);
                 }
-                self.table = Some(*table);
+                self.table = Some(Arc::from(table));
             }
             Build::Spread(right) => {
                 bump(&env.counters().created_tmp_disk_tables, 1);
@@ -128,85 +130,101 @@ impl<'r> HashJoin<'r> {
         Ok(())
     }
 
-    /// Output without making pairs, if the keys alone decide or each left row has one match at
-    /// most.
-    fn direct(&self, table: &BuildTable, left: &Batch, ids: &[u32]) -> Option<Option<Batch>> {
-        if self.matcher.keys_suffice() {
-            let matched = ids.iter().map(|&id| id != NOT_FOUND).collect();
-            return Some(self.matcher.finish(left, &Progress::of(matched)));
+    /// The next rows of the left side, or what lanes have made of some.
+    fn next_left(&mut self) -> SqlResult<Option<Rows>> {
+        match &self.lanes {
+            None => Ok(self.left.next()?.map(Rows::Given)),
+            Some(lanes) => {
+                let fold: Arc<dyn Fold> = lanes.clone();
+                self.left.next_for(&fold)
+            }
         }
-        let simple = self.plan.kind == JoinKind::Left && self.plan.residual.is_empty();
-        if simple && table.is_unique() && table.rows.at_once(ids.len()) == ids.len() {
-            let left_column = |at: usize| left.column(at).clone();
-            let right = |at: usize| table.rows.gather_column(at, ids);
-            return Some(Some(self.matcher.joined(ids.len(), None, &left_column, &right)));
-        }
-        None
     }
 
-    /// Starts with the next left batch; gives output if that needs no pairs.
-    fn advance(&mut self, table: &BuildTable) -> SqlResult<Option<Option<Batch>>> {
-        self.env.check()?;
-        let Some(left) = self.left.next()? else { return Ok(None) };
+    /// Starts with a left batch; gives output if that needs no pairs.
+    fn begin(&mut self, table: &BuildTable, left: Batch) -> SqlResult<Option<Batch>> {
         let keys = self.plan.keys.iter().map(|k| &k.left);
-        let columns = match self.matcher.is_numbered() {
+        let columns = match self.prober.is_numbered() {
             true => key_columns_again(self.env.eval, keys, &left)?,
             false => key_columns(self.env.eval, keys, &left)?,
         };
-        let ids = table.find(&columns, &self.null_safe, left.rows());
-        if let Some(output) = self.direct(table, &left, &ids) {
-            return Ok(Some(output));
+        match self.prober.begin(table, left, &columns) {
+            Begun::Whole(output) => Ok(output),
+            Begun::Pairs(probing) => {
+                self.probing = Some(probing);
+                Ok(None)
+            }
         }
-        let progress = Progress::new(left.rows());
-        let pairs = Pairs::new(ids, &left, table);
-        self.probing = Some(Probing { left, pairs, progress });
-        Ok(Some(None))
     }
 
-    fn pairs(&mut self, table: &BuildTable, mut probing: Probing) -> SqlResult<Option<Batch>> {
-        let (mut probe, mut build) = (Vec::new(), Vec::new());
-        if !probing.pairs.next(table, &mut probe, &mut build) {
-            return Ok(self.matcher.finish(&probing.left, &probing.progress));
-        }
-        let right = |at: usize| table.rows.gather_column(at, &build);
-        let (left, complete) = (&probing.left, probing.pairs.complete());
-        let out = self.matcher.pairs(left, &probe, complete, &right, &mut probing.progress)?;
-        self.probing = Some(probing);
-        Ok(out)
-    }
-
-    fn run(&mut self, table: &BuildTable) -> SqlResult<Option<Batch>> {
+    /// The next output, folded or as rows.
+    fn run(&mut self, table: &BuildTable) -> SqlResult<Option<Rows>> {
         let nothing = table.rows.len() == 0;
         if nothing && matches!(self.plan.kind, JoinKind::Inner | JoinKind::Semi) {
             return Ok(None);
         }
         loop {
+            if let Some(batch) = self.joined.pop_front() {
+                return Ok(Some(Rows::Given(batch)));
+            }
             let output = match self.probing.take() {
-                Some(probing) => self.pairs(table, probing)?,
-                None => match self.advance(table)? {
-                    None => return Ok(None),
-                    Some(output) => output,
-                },
+                Some(probing) => {
+                    let (output, rest) = self.prober.next(self.env.eval, table, probing)?;
+                    self.probing = rest;
+                    output
+                }
+                None => {
+                    self.env.check()?;
+                    match self.next_left()? {
+                        None => return Ok(None),
+                        Some(Rows::Given(left)) => self.begin(table, left)?,
+                        Some(Rows::Folded { number, .. }) => {
+                            let Some(lanes) = &self.lanes else {
+                                return Err(SqlError::internal("a join without lanes has folded"));
+                            };
+                            if let Some(folded) = lanes.take(number, &mut self.joined)? {
+                                return Ok(Some(folded));
+                            }
+                            None
+                        }
+                    }
+                }
             };
-            if output.is_some() {
-                return Ok(output);
+            if let Some(output) = output {
+                return Ok(Some(Rows::Given(output)));
             }
         }
+    }
+
+    /// The next output for an operator that may fold it.
+    fn next_rows(&mut self, then: Option<&Arc<dyn Fold>>) -> SqlResult<Option<Rows>> {
+        if self.table.is_none() && self.spread.is_none() {
+            self.build()?;
+            if let Some(table) = self.table.as_ref().filter(|_| self.takes_folds()) {
+                let shape = shape_of(self.env, self.plan);
+                self.lanes =
+                    Some(LaneJoin::of_left(self.plan, shape, table.clone(), then.cloned()));
+            }
+        }
+        if let Some(rows) = &mut self.spread {
+            return Ok(rows.next()?.map(Rows::Given));
+        }
+        let Some(table) = self.table.clone() else { return Ok(None) };
+        self.run(&table)
     }
 }
 
 impl Operator for HashJoin<'_> {
     fn next(&mut self) -> SqlResult<Option<Batch>> {
-        if self.table.is_none() && self.spread.is_none() {
-            self.build()?;
-        }
-        if let Some(rows) = &mut self.spread {
-            return rows.next();
-        }
-        let Some(table) = self.table.take() else { return Ok(None) };
-        let result = self.run(&table);
-        self.table = Some(table);
-        result
+        Rows::given(self.next_rows(None)?)
+    }
+
+    fn takes_folds(&self) -> bool {
+        self.left.takes_folds() && lane_join::may_probe(self.plan, false)
+    }
+
+    fn next_for(&mut self, fold: &Arc<dyn Fold>) -> SqlResult<Option<Rows>> {
+        self.next_rows(Some(fold))
     }
 }
 

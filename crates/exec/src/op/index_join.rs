@@ -4,6 +4,7 @@
 use selkie_engine::{RowSet, Scan};
 use selkie_plan::physical::IndexJoin as Plan;
 use selkie_types::{BATCH_ROWS, Batch, ByteRows, SqlResult};
+use std::borrow::Cow;
 
 use super::examined::examine;
 use super::join_match::{Matcher, Progress, Shape, Unmatched};
@@ -69,7 +70,7 @@ impl<'r> IndexJoin<'r> {
             open,
             left: open_node(env, &plan.left)?,
             decoder,
-            matcher: Matcher::new(env, shape_of(plan)),
+            matcher: Matcher::new(shape_of(plan)),
             scan,
             probing: None,
             set: RowSet::default(),
@@ -150,15 +151,15 @@ impl<'r> IndexJoin<'r> {
         let right = |at: usize| right.column(at).clone();
         let left = &probing.left;
         let complete = probing.keys.get(to).map_or(left.rows(), |(row, _)| *row as usize);
-        self.matcher.pairs(left, &pairs, complete, &right, &mut probing.progress)
+        self.matcher.pairs(self.env.eval, left, &pairs, complete, &right, &mut probing.progress)
     }
 }
 
 fn shape_of(plan: &Plan) -> Shape<'_> {
     Shape {
         kind: plan.kind,
-        residual: &plan.residual,
-        output: &plan.output,
+        residual: Cow::Borrowed(&plan.residual),
+        output: Cow::Borrowed(&plan.output),
         left_width: plan.left.columns.len(),
         right_types: right_types(plan),
         unmatched: Unmatched::InOrder,

@@ -1,9 +1,10 @@
 //! Output of all joins: applies the residual condition to pairs and gives the rows of each join
 //! kind. The operators find the pairs; they must report every pair of a left row before `finish`.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use selkie_expr::Expr;
+use selkie_expr::{EvalContext, Expr};
 use selkie_plan::physical::{ColumnType, JoinKind};
 use selkie_types::{Batch, Bitmap, Column, ColumnData, NULL_ROW, Physical, SqlResult};
 
@@ -15,9 +16,9 @@ use crate::state::columns::scale_of;
 pub(super) struct Shape<'r> {
     pub(super) kind: JoinKind,
     /// Conditions over the joined row.
-    pub(super) residual: &'r [Expr],
+    pub(super) residual: Cow<'r, [Expr]>,
     /// Positions of the joined row that are output.
-    pub(super) output: &'r [usize],
+    pub(super) output: Cow<'r, [usize]>,
     /// Number of columns of the left input.
     pub(super) left_width: usize,
     /// Types of the columns of the right input.
@@ -67,7 +68,6 @@ impl Progress {
 /// Makes output from the pairs of one left batch. It gathers only columns that are output or that
 /// the residual reads.
 pub(super) struct Matcher<'r> {
-    env: Env<'r>,
     shape: Shape<'r>,
     /// Positions of the joined row that the residual reads.
     used: Vec<bool>,
@@ -77,10 +77,15 @@ pub(super) struct Matcher<'r> {
 pub(super) type RightColumn<'a> = &'a dyn Fn(usize) -> Arc<Column>;
 
 impl<'r> Matcher<'r> {
-    pub(super) fn new(env: Env<'r>, shape: Shape<'r>) -> Self {
+    pub(super) fn new(shape: Shape<'r>) -> Self {
         let mut used = vec![false; shape.left_width + shape.right_types.len()];
         shape.residual.iter().for_each(|e| e.for_each_column(&mut |at| used[at] = true));
-        Self { env, shape, used }
+        Self { shape, used }
+    }
+
+    /// Whether each left row gives its match or NULLs, whatever else the rows hold.
+    pub(super) fn is_plain_left(&self) -> bool {
+        self.shape.kind == JoinKind::Left && self.shape.residual.is_empty()
     }
 
     /// Whether left batches have the numbers of their rows.
@@ -96,6 +101,7 @@ impl<'r> Matcher<'r> {
     /// The pairs that satisfy the residual, `None` if all do.
     pub(super) fn keep(
         &self,
+        eval: &EvalContext<'_>,
         pairs: usize,
         left: &dyn Fn(usize) -> Arc<Column>,
         right: RightColumn<'_>,
@@ -111,7 +117,7 @@ impl<'r> Matcher<'r> {
             (true, false) => right(at - width),
         };
         let joined = Batch::new((0..self.used.len()).map(column).collect(), pairs);
-        keep_rows(self.env.eval, self.shape.residual, &joined)
+        keep_rows(eval, &self.shape.residual, &joined)
     }
 
     /// Joined rows of the pairs that `keep` selects.
@@ -141,6 +147,7 @@ impl<'r> Matcher<'r> {
     /// all pairs of the left rows before `complete` are among these and earlier ones.
     pub(super) fn pairs(
         &self,
+        eval: &EvalContext<'_>,
         left: &Batch,
         pairs: &[u32],
         complete: usize,
@@ -156,7 +163,7 @@ impl<'r> Matcher<'r> {
             true => left.column(at).clone(),
             false => Arc::new(left.column(at).gather(pairs)),
         };
-        let keep = self.keep(pairs.len(), &left_column, right)?;
+        let keep = self.keep(eval, pairs.len(), &left_column, right)?;
         let matched = &mut progress.matched;
         match &keep {
             None => pairs.iter().for_each(|&row| matched.set(row as usize, true)),

@@ -1,6 +1,7 @@
 //! Joins without keys: pairs every left row with every right row. The right rows are kept in
 //! memory. Null-aware kinds compare inside the pairs.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use selkie_plan::physical::{JoinKind, NestedLoopJoin as Plan};
@@ -42,8 +43,8 @@ impl<'r> NestedLoop<'r> {
         let unmatched = Unmatched::of(env, plan.buffered);
         let shape = Shape {
             kind: plan.kind,
-            residual: &plan.conditions,
-            output: &plan.output,
+            residual: Cow::Borrowed(&plan.conditions),
+            output: Cow::Borrowed(&plan.output),
             left_width: plan.left.columns.len(),
             right_types: plan.right.columns.clone(),
             unmatched,
@@ -54,7 +55,7 @@ impl<'r> NestedLoop<'r> {
             plan,
             left: open_node(env, &plan.left)?,
             rows: None,
-            matcher: Matcher::new(env, shape),
+            matcher: Matcher::new(shape),
             probing: None,
             by_right: plan.kind == JoinKind::Left && unmatched == Unmatched::Behind,
         })
@@ -130,10 +131,17 @@ impl<'r> NestedLoop<'r> {
         if !self.null_aware() {
             let (batch, complete) = (&probing.left, probing.row);
             let progress = &mut probing.progress;
-            return self.matcher.pairs(batch, &left, complete, &right_column, progress);
+            return self.matcher.pairs(
+                self.env.eval,
+                batch,
+                &left,
+                complete,
+                &right_column,
+                progress,
+            );
         }
         let left_column = |at: usize| Arc::new(probing.left.column(at).gather(&left));
-        let keep = self.matcher.keep(left.len(), &left_column, &right_column)?;
+        let keep = self.matcher.keep(self.env.eval, left.len(), &left_column, &right_column)?;
         let joined = probing.left.gather(&left).zip(&Batch::new(rows.gather(&right), left.len()));
         let Some(comparison) = &self.plan.null_aware else { return Ok(None) };
         let truth = comparison.eval(self.env.eval, &joined)?;

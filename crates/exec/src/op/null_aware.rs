@@ -66,7 +66,7 @@ impl Operator for KeyCollector<'_, '_> {
 impl<'r> NullAware<'r> {
     pub(super) fn open(env: Env<'r>, plan: &'r Plan) -> SqlResult<Self> {
         let left = open_node(env, &plan.left)?;
-        let matcher = Matcher::new(env, shape_of(env, plan));
+        let matcher = Matcher::new(shape_of(env, plan));
         let correlation = &plan.keys[1..];
         Ok(Self { env, plan, correlation, left, built: None, matcher })
     }
@@ -109,7 +109,7 @@ impl<'r> NullAware<'r> {
         while pairs.next(&built.table, &mut probe, &mut build) {
             let left_column = |at: usize| Arc::new(left.column(at).gather(&probe));
             let right = |at: usize| built.table.rows.gather_column(at, &build);
-            let keep = self.matcher.keep(probe.len(), &left_column, &right)?;
+            let keep = self.matcher.keep(self.env.eval, probe.len(), &left_column, &right)?;
             for (at, (&l, &r)) in probe.iter().zip(&build).enumerate() {
                 if keep.as_ref().is_some_and(|keep| !keep.get(at)) {
                     continue;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use selkie_types::{Batch, SqlResult};
+use selkie_types::{Batch, SqlError, SqlResult};
 
 use crate::run::scan::Fold;
 
@@ -12,7 +12,12 @@ pub(crate) trait Operator {
     /// Next rows; `None` after the last.
     fn next(&mut self) -> SqlResult<Option<Batch>>;
 
-    /// The same for a parent that needs no rows which lanes have folded into `fold`. All calls have
+    /// Whether [`Self::next_for`] may give rows that lanes have folded.
+    fn takes_folds(&self) -> bool {
+        false
+    }
+
+    /// The same as [`Self::next`] for a parent that needs no rows which lanes have folded into `fold`. All calls have
     /// the same `fold`.
     fn next_for(&mut self, fold: &Arc<dyn Fold>) -> SqlResult<Option<Rows>> {
         let _ = fold;
@@ -28,6 +33,17 @@ pub(crate) enum Rows {
         number: u64,
         rows: usize,
     },
+}
+
+impl Rows {
+    /// The rows for a parent that folds none.
+    pub(crate) fn given(rows: Option<Self>) -> SqlResult<Option<Batch>> {
+        match rows {
+            Some(Self::Given(batch)) => Ok(Some(batch)),
+            Some(Self::Folded { .. }) => Err(SqlError::internal("folded rows are wanted")),
+            None => Ok(None),
+        }
+    }
 }
 
 /// An operator of one execution.

@@ -64,6 +64,9 @@ pub(crate) trait Fold: Send + Sync {
         number: u64,
         batches: &mut dyn Iterator<Item = &Batch>,
     ) -> SqlResult<()>;
+
+    /// Drops the result under a number: the operator gets the rows after all.
+    fn forget(&self, number: u64);
 }
 
 /// A scan as lanes know it.
@@ -158,6 +161,9 @@ impl LaneScan {
         let mark = eval.conditions.borrow().mark();
         let folded = fold.fold(eval, number, &mut batches());
         let raised = eval.conditions.borrow_mut().forget_since(mark);
+        if folded.is_ok() && raised {
+            fold.forget(number);
+        }
         (folded.is_ok() && !raised).then(|| batches().map(Batch::rows).sum())
     }
 }

@@ -1,0 +1,229 @@
+//! Joins that lanes make of the rows that they read, for a hash join right above a scan, or above
+//! another such join.
+//!
+//! Each stretch of rows is joined by itself, and the join gives the results in the order of the
+//! stretches: the rows and their order are those of batches joined one after another. Must not keep
+//! what many stretches of large output take: such a stretch goes to the join as rows.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hashbrown::HashMap;
+use parking_lot::Mutex;
+use selkie_expr::{EvalContext, Expr};
+use selkie_plan::physical::{HashJoin as Plan, JoinKey, JoinKind};
+use selkie_types::error::catalogue::ER_OUT_OF_RESOURCES;
+use selkie_types::{Batch, SqlError, SqlResult};
+
+use super::Rows;
+use super::join_match::{Matcher, Shape};
+use super::probe::{BuildTable, Pairs, key_columns};
+use super::prober::{Begun, Prober, joined_pairs};
+use crate::run::scan::{Fold, has_parameter, suits_lanes};
+
+/// Most bytes of the output of a stretch.
+const MOST_BYTES: usize = 16 << 20;
+
+/// Whether lanes may probe with the left side, or with the right one.
+pub(super) fn may_probe(plan: &Plan, builds_left: bool) -> bool {
+    let is_possible = match builds_left {
+        // Other kinds note which rows of the table have a match.
+        true => plan.kind == JoinKind::Inner,
+        false => !matches!(plan.kind, JoinKind::NullAwareAnti | JoinKind::NullAwareMark),
+    };
+    let key = |key| if builds_left { probe_right(key) } else { probe_left(key) };
+    let mut exprs = plan.keys.iter().map(key).chain(&plan.residual);
+    is_possible && exprs.all(|e| suits_lanes(e) && !has_parameter(e))
+}
+
+fn probe_left(key: &JoinKey) -> &Expr {
+    &key.left
+}
+
+fn probe_right(key: &JoinKey) -> &Expr {
+    &key.right
+}
+
+/// The side that probes.
+enum Side {
+    Left(Prober<'static>),
+    Right(Matcher<'static>, Vec<bool>),
+}
+
+/// The output of a stretch.
+#[derive(Default)]
+struct Joined {
+    rows: usize,
+    /// The output itself, unless the operator above has folded it.
+    batches: Vec<Batch>,
+}
+
+/// A join as lanes know it.
+pub(super) struct LaneJoin {
+    table: Arc<BuildTable>,
+    side: Side,
+    keys: Vec<Expr>,
+    /// What the operator above makes of the output.
+    then: Option<Arc<dyn Fold>>,
+    done: Mutex<HashMap<u64, Joined>>,
+    /// Whether a stretch had too large an output: later ones are not tried.
+    is_over: AtomicBool,
+}
+
+fn owned(shape: Shape<'_>) -> Shape<'static> {
+    Shape {
+        residual: Cow::Owned(shape.residual.into_owned()),
+        output: Cow::Owned(shape.output.into_owned()),
+        kind: shape.kind,
+        left_width: shape.left_width,
+        right_types: shape.right_types,
+        unmatched: shape.unmatched,
+        numbered: shape.numbered,
+    }
+}
+
+impl LaneJoin {
+    /// A join that probes with left rows, for which [`may_probe`] holds.
+    pub(super) fn of_left(
+        plan: &Plan,
+        shape: Shape<'_>,
+        table: Arc<BuildTable>,
+        then: Option<Arc<dyn Fold>>,
+    ) -> Arc<Self> {
+        let side = Side::Left(Prober::new(&plan.keys, owned(shape)));
+        Self::new(side, plan.keys.iter().map(probe_left), table, then)
+    }
+
+    /// The same for right rows.
+    pub(super) fn of_right(
+        plan: &Plan,
+        shape: Shape<'_>,
+        table: Arc<BuildTable>,
+        then: Option<Arc<dyn Fold>>,
+    ) -> Arc<Self> {
+        let null_safe = plan.keys.iter().map(|key| key.null_safe).collect();
+        let side = Side::Right(Matcher::new(owned(shape)), null_safe);
+        Self::new(side, plan.keys.iter().map(probe_right), table, then)
+    }
+
+    fn new<'k>(
+        side: Side,
+        keys: impl Iterator<Item = &'k Expr>,
+        table: Arc<BuildTable>,
+        then: Option<Arc<dyn Fold>>,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            table,
+            side,
+            keys: keys.cloned().collect(),
+            then,
+            done: Mutex::default(),
+            is_over: AtomicBool::new(false),
+        })
+    }
+
+    /// Takes the output of a stretch: into `output`, or as rows that the operator above has folded.
+    pub(super) fn take(
+        &self,
+        number: u64,
+        output: &mut VecDeque<Batch>,
+    ) -> SqlResult<Option<Rows>> {
+        let Some(joined) = self.done.lock().remove(&number) else {
+            return Err(SqlError::internal("a lane has lost its joined rows"));
+        };
+        if self.then.is_some() {
+            return Ok(Some(Rows::Folded { number, rows: joined.rows }));
+        }
+        output.extend(joined.batches);
+        Ok(None)
+    }
+
+    fn join(&self, eval: &EvalContext<'_>, batch: &Batch, out: &mut Output) -> SqlResult<()> {
+        let keys = key_columns(eval, self.keys.iter(), batch)?;
+        match &self.side {
+            Side::Left(prober) => match prober.begin(&self.table, batch.clone(), &keys) {
+                Begun::Whole(output) => out.put(output),
+                Begun::Pairs(probing) => {
+                    let mut more = Some(probing);
+                    while let Some(probing) = more {
+                        let (output, rest) = prober.next(eval, &self.table, probing)?;
+                        out.put(output)?;
+                        more = rest;
+                    }
+                    Ok(())
+                }
+            },
+            Side::Right(matcher, null_safe) => {
+                let ids = self.table.find(&keys, null_safe, batch.rows());
+                let mut pairs = Pairs::new(ids, batch, &self.table);
+                let (mut probe, mut build) = (Vec::new(), Vec::new());
+                while pairs.next(&self.table, &mut probe, &mut build) {
+                    if build.is_empty() {
+                        continue;
+                    }
+                    let (right, left) = ((batch, &probe[..]), (&build[..], true));
+                    let (_, output) = joined_pairs(eval, matcher, &self.table, right, left)?;
+                    out.put(output)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The output of a stretch so far.
+#[derive(Default)]
+struct Output {
+    joined: Joined,
+    bytes: usize,
+}
+
+impl Output {
+    fn put(&mut self, batch: Option<Batch>) -> SqlResult<()> {
+        selkie_meter::check()?;
+        let Some(batch) = batch else { return Ok(()) };
+        self.bytes += batch.memory();
+        if self.bytes > MOST_BYTES {
+            return Err(SqlError::new(&ER_OUT_OF_RESOURCES, &[]));
+        }
+        self.joined.rows += batch.rows();
+        self.joined.batches.push(batch);
+        Ok(())
+    }
+}
+
+impl Fold for LaneJoin {
+    fn fold(
+        &self,
+        eval: &EvalContext<'_>,
+        number: u64,
+        batches: &mut dyn Iterator<Item = &Batch>,
+    ) -> SqlResult<()> {
+        if self.is_over.load(Ordering::Relaxed) {
+            return Err(SqlError::new(&ER_OUT_OF_RESOURCES, &[]));
+        }
+        let mut out = Output::default();
+        for batch in batches {
+            if let Err(error) = self.join(eval, batch, &mut out) {
+                self.is_over.store(true, Ordering::Relaxed);
+                return Err(error);
+            }
+        }
+        let mut joined = out.joined;
+        if let Some(then) = &self.then {
+            then.fold(eval, number, &mut joined.batches.iter())?;
+            joined.batches = Vec::new();
+        }
+        self.done.lock().insert(number, joined);
+        Ok(())
+    }
+
+    fn forget(&self, number: u64) {
+        self.done.lock().remove(&number);
+        if let Some(then) = &self.then {
+            then.forget(number);
+        }
+    }
+}
