@@ -47,6 +47,8 @@ pub struct Shared {
     expired: AtomicBool,
     /// Grows when a system variable of the session changes.
     version: AtomicU64,
+    /// The version of the variables that the executor's settings follow.
+    followed: AtomicU64,
     /// Number of the collation of results, set by SET NAMES or the login.
     results: AtomicU16,
     /// Cached values of variables for commands.
@@ -78,6 +80,7 @@ impl Shared {
             tls: None,
             expired: AtomicBool::new(false),
             version: AtomicU64::new(1),
+            followed: AtomicU64::new(0),
             results: AtomicU16::new(0),
             habits: Mutex::default(),
         }
@@ -155,6 +158,16 @@ impl Shared {
         self.version.load(Ordering::Relaxed)
     }
 
+    /// Whether the executor's settings are those of the system variables.
+    pub fn has_settings(&self) -> bool {
+        self.followed.load(Ordering::Relaxed) == self.settings_version()
+    }
+
+    /// Notes that the executor's settings were made from this version of the variables.
+    pub fn settings_followed(&self, version: u64) {
+        self.followed.store(version, Ordering::Relaxed);
+    }
+
     /// Sets the default database.
     pub fn schema_changed(&self, schema: Option<&str>) {
         self.handle.set_schema(schema);
@@ -165,16 +178,21 @@ impl Shared {
     }
 
     /// The changes of session state since the last call, encoded for an OK packet.
-    pub fn take_changes(&self) -> Vec<u8> {
-        let changed = std::mem::take(&mut *self.changed.lock());
+    pub fn take_changes(&self) -> Changes {
         let mut changes = std::mem::take(&mut *self.changes.lock());
-        if !changed.is_empty() {
-            self.track_variables(&changed, &mut changes);
+        let mut changed = self.changed.lock();
+        if changed.is_empty() && changes.bytes().is_empty() {
+            return changes;
         }
-        if !changes.bytes().is_empty() && self.var(ids().session_track_state_change).as_bool() {
+        let vars = self.vars.lock();
+        if self.capabilities().has(Capabilities::SESSION_TRACK) {
+            track_variables(&vars, &changed, &mut changes);
+        }
+        changed.clear();
+        if !changes.bytes().is_empty() && vars.get(ids().session_track_state_change).as_bool() {
             changes.state_change();
         }
-        changes.bytes().to_vec()
+        changes
     }
 
     /// Drops the changes of a failed statement.
@@ -182,18 +200,16 @@ impl Shared {
         self.changed.lock().clear();
         self.changes.lock().clear();
     }
+}
 
-    fn track_variables(&self, changed: &[VarId], changes: &mut Changes) {
-        let tracked = self.var(ids().session_track_system_variables);
-        let names: Vec<&str> = tracked.as_str().split(',').collect();
-        let mut told = Vec::new();
-        for id in changed {
-            let def = registry().def(*id);
-            if told.contains(id) || !(names.contains(&def.name) || names.contains(&"*")) {
-                continue;
-            }
-            told.push(*id);
-            let text = self.var(*id).show(def);
+/// Adds the variables among `changed` that the session tracks, each once.
+fn track_variables(vars: &SessionVars, changed: &[VarId], changes: &mut Changes) {
+    let tracked = vars.get(ids().session_track_system_variables).as_str();
+    let is_tracked = |name| tracked.split(',').any(|one| one == name || one == "*");
+    for (at, id) in changed.iter().enumerate() {
+        let def = registry().def(*id);
+        if is_tracked(def.name) && !changed[..at].contains(id) {
+            let text = vars.get(*id).show(def);
             changes.variables([(def.name, text.as_str())].into_iter());
         }
     }
