@@ -45,14 +45,21 @@ pub struct Shared {
     tls: Option<Arc<Negotiated>>,
     /// Whether the password must be changed before anything else.
     expired: AtomicBool,
-    /// Grows when a system variable of the session changes.
-    version: AtomicU64,
-    /// The version of the variables that the executor's settings follow.
-    followed: AtomicU64,
+    /// Versions of the session's system variables.
+    versions: Versions,
     /// Number of the collation of results, set by SET NAMES or the login.
     results: AtomicU16,
     /// Cached values of variables for commands.
     pub(super) habits: Mutex<Option<Habits>>,
+}
+
+/// Versions of a session's system variables.
+#[derive(Debug)]
+struct Versions {
+    /// Grows when one changes.
+    latest: AtomicU64,
+    /// The version that the executor's settings follow.
+    followed: AtomicU64,
 }
 
 impl Shared {
@@ -79,8 +86,7 @@ impl Shared {
             capabilities: AtomicU64::new(capabilities.0),
             tls: None,
             expired: AtomicBool::new(false),
-            version: AtomicU64::new(1),
-            followed: AtomicU64::new(0),
+            versions: Versions { latest: AtomicU64::new(1), followed: AtomicU64::new(0) },
             results: AtomicU16::new(0),
             habits: Mutex::default(),
         }
@@ -150,22 +156,22 @@ impl Shared {
 
     /// Marks the system variables as changed.
     pub fn settings_changed(&self) {
-        self.version.fetch_add(1, Ordering::Relaxed);
+        self.versions.latest.fetch_add(1, Ordering::Relaxed);
     }
 
     /// A number that changes with every change of a system variable.
     pub fn settings_version(&self) -> u64 {
-        self.version.load(Ordering::Relaxed)
+        self.versions.latest.load(Ordering::Relaxed)
     }
 
     /// Whether the executor's settings are those of the system variables.
     pub fn has_settings(&self) -> bool {
-        self.followed.load(Ordering::Relaxed) == self.settings_version()
+        self.versions.followed.load(Ordering::Relaxed) == self.settings_version()
     }
 
     /// Notes that the executor's settings were made from this version of the variables.
     pub fn settings_followed(&self, version: u64) {
-        self.followed.store(version, Ordering::Relaxed);
+        self.versions.followed.store(version, Ordering::Relaxed);
     }
 
     /// Sets the default database.
