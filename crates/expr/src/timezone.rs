@@ -56,6 +56,11 @@ impl TimeZone {
         }
     }
 
+    /// The same zone, for the statements of another session.
+    pub fn for_another_session(&self) -> Self {
+        Self { used: Arc::default(), ..self.clone() }
+    }
+
     /// UTC, whose name is its offset.
     pub fn utc() -> Self {
         Self::new("+00:00", Zone::Fixed(0))
@@ -74,7 +79,7 @@ impl TimeZone {
             };
             TimeZone::new("SYSTEM", zone)
         });
-        Self { used: Arc::default(), ..SYSTEM.clone() }
+        SYSTEM.for_another_session()
     }
 
     /// The zone for `SYSTEM`, `[+-]hh:mm` or a name of the time zone database.

@@ -61,9 +61,9 @@ fn pooled<B: SessionFactory>(server: &Arc<Server>, backend: &Arc<B>) -> io::Resu
     let (server, backend) = (Arc::clone(server), Arc::clone(backend));
     Ok(Arc::new(move |transport, peer| {
         let accepted = PooledSession::accept(&server, &backend, transport, &peer);
-        let Some((id, client)) = accepted else { return };
-        let Some(pool) = server.pool() else { return };
-        if let Err(e) = pool.add(id, Box::new(client), connect_timeout(&server)) {
+        let Some((id, client, socket)) = accepted else { return };
+        let (Some(pool), Some(socket)) = (server.pool(), socket.socket()) else { return };
+        if let Err(e) = pool.add(id, Box::new(client), socket, connect_timeout(&server)) {
             failed(&server, &e);
         }
     }))

@@ -138,11 +138,11 @@ impl Wake for Sleeper {
 }
 
 impl Shared {
-    fn new(row_waits: Option<RowWaits>) -> Arc<Self> {
+    fn new(row_waits: Option<RowWaits>, parts: usize) -> Arc<Self> {
         Arc::new_cyclic(|shared| Self {
             state: Mutex::default(),
             interests: Interests::default(),
-            parts: Parts::new(|| Arc::new(OwnLines::new(Part::new(shared.clone())))),
+            parts: Parts::so_many(parts, || Arc::new(OwnLines::new(Part::new(shared.clone())))),
             row_waits,
         })
     }
@@ -204,9 +204,12 @@ pub struct MetadataLocks {
     shared: Arc<Shared>,
 }
 
+/// Parts of the locks of an instance, whose sessions run on many threads.
+const MANY: usize = 64;
+
 impl Default for MetadataLocks {
     fn default() -> Self {
-        Self { shared: Shared::new(None) }
+        Self { shared: Shared::new(None, MANY) }
     }
 }
 
@@ -295,9 +298,15 @@ impl MetadataLocks {
         shown
     }
 
+    /// Locks of a single session, which no other sees. Each connection makes some: few blocks of
+    /// memory.
+    pub(crate) fn private() -> Self {
+        Self { shared: Shared::new(None, 1) }
+    }
+
     /// Locks of sessions that also wait for each other's row locks.
     pub fn with_row_waits(row_waits: RowWaits) -> Self {
-        Self { shared: Shared::new(Some(row_waits)) }
+        Self { shared: Shared::new(Some(row_waits), MANY) }
     }
 
     fn row_waits(&self) -> HashMap<u64, Vec<u64>> {

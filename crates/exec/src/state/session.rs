@@ -158,7 +158,7 @@ impl Session {
             locked_tables: None,
             handlers: Handlers::default(),
             lock_list: None,
-            locks: MetadataLocks::default(),
+            locks: MetadataLocks::private(),
             gate: Arc::default(),
             inside: None,
             locked_inside: None,

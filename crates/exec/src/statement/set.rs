@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use selkie_expr::{EvalContext, Expr};
+use selkie_expr::{EvalContext, Expr, ExprKind};
 use selkie_plan::BoundConstant;
 use selkie_sql::ast::{self, SetItem, Statement};
 use selkie_types::error::catalogue::{
     ER_BAD_FIELD_ERROR, ER_CANT_CHANGE_TX_CHARACTERISTICS, ER_OPERAND_COLUMNS,
     ER_SUBQUERY_NO_1_ROW, ER_WRONG_TYPE_FOR_VAR,
 };
-use selkie_types::{CollationId, SqlError, SqlResult, SqlType, Value};
+use selkie_types::{Charset, CollationId, SqlError, SqlResult, SqlType, Value};
 
 use crate::query::execution::{Execution, Scope};
 use crate::query::running::Running;
@@ -77,16 +77,9 @@ fn check<'a>(
 
 /// Value of an expression for a system variable.
 fn system_value(execution: &mut Execution<'_>, name: &str, e: &ast::Expr) -> SqlResult<NewValue> {
-    if let ast::ExprKind::Literal(ast::Literal::String(text)) = &e.kind
-        && text.bytes.is_empty()
-    {
-        // Compat: the string is empty even under EMPTY_STRING_IS_NULL.
-        let ty = SqlType::varchar(0, CollationId::UTF8MB4_GENERAL_CI);
-        return Ok(NewValue::Value(Value::bytes(""), ty));
-    }
-    if let Some(word) = bare_word(e) {
-        let ty = SqlType::varchar(word.len() as u32, CollationId::UTF8MB4_GENERAL_CI);
-        return Ok(NewValue::Value(Value::bytes(word), ty));
+    let connection = execution.session.frame.settings.expressions.collation_connection;
+    if let Some(value) = literal(e, connection.charset()) {
+        return Ok(value);
     }
     if let ast::ExprKind::Column(_) = &e.kind {
         // Compat: a qualified name is a column, whose type fits no variable.
@@ -94,6 +87,35 @@ fn system_value(execution: &mut Execution<'_>, name: &str, e: &ast::Expr) -> Sql
     }
     let (value, ty) = execution.evaluate(e)?;
     Ok(NewValue::Value(value, ty))
+}
+
+/// The value of a plain literal or of a bare word: what binding and evaluation would give.
+fn literal(e: &ast::Expr, connection: Charset) -> Option<NewValue> {
+    let text = |bytes: &[u8]| {
+        let ty = SqlType::varchar(bytes.len() as u32, CollationId::UTF8MB4_GENERAL_CI);
+        Some(NewValue::Value(Value::bytes(bytes), ty))
+    };
+    match &e.kind {
+        // Compat: the string is empty even under EMPTY_STRING_IS_NULL.
+        ast::ExprKind::Literal(ast::Literal::String(string)) if string.bytes.is_empty() => {
+            text(b"")
+        }
+        ast::ExprKind::Literal(ast::Literal::String(string))
+            if string.charset.is_none()
+                && string.bytes.is_ascii()
+                && string.encoding.is_ascii_superset()
+                && connection.is_ascii_superset() =>
+        {
+            text(&string.bytes)
+        }
+        ast::ExprKind::Literal(ast::Literal::Int(number)) => {
+            let Expr { kind: ExprKind::Literal(value), ty, .. } = Expr::uint(*number) else {
+                return None;
+            };
+            Some(NewValue::Value(value, ty))
+        }
+        _ => text(bare_word(e)?.as_bytes()),
+    }
 }
 
 /// The name of an unqualified column, which SET takes as a string.

@@ -61,8 +61,6 @@ pub(super) struct ExecutorSession {
     pub(super) session: Session,
     pub(super) shared: Arc<Shared>,
     registered: Registered,
-    /// Version of the system variables from which the settings were made.
-    settings_version: u64,
 }
 
 impl ExecutorSession {
@@ -72,18 +70,15 @@ impl ExecutorSession {
         registered: Registered,
     ) -> Self {
         registered.write().insert(shared.handle.id, Arc::downgrade(&shared));
-        let session = begin(&instance, &shared);
-        let mut this = Self { instance, session, shared, registered, settings_version: 0 };
-        this.refresh();
-        this
+        let mut session = begin(&instance, &shared);
+        settings::refresh(&shared, &mut session);
+        Self { instance, session, shared, registered }
     }
 
     /// Makes the settings those of the variables.
     pub(super) fn refresh(&mut self) {
-        let version = self.shared.settings_version();
-        if self.settings_version != version {
+        if !self.shared.has_settings() {
             settings::refresh(&self.shared, &mut self.session);
-            self.settings_version = version;
         }
     }
 
@@ -170,6 +165,11 @@ impl ExecutorSession {
         let collation = name.and_then(|n| snapshot.schema(&n).map(|s| s.collation));
         let Some(collation) = collation else { return };
         let mut vars = self.shared.vars.lock();
+        if vars.get(ids().collation_database).as_str() == collation.name()
+            && vars.get(ids().character_set_database).as_str() == collation.charset().name()
+        {
+            return;
+        }
         vars.set(ids().character_set_database, VarValue::text(collation.charset().name()));
         vars.set(ids().collation_database, VarValue::text(collation.name()));
         drop(vars);
@@ -596,8 +596,7 @@ impl BackendSession for ExecutorSession {
         self.shared.settings_changed();
         self.session = begin(&self.instance, &self.shared);
         self.session.frame.schema = schema;
-        self.settings_version = 0;
-        self.refresh();
+        settings::refresh(&self.shared, &mut self.session);
         let counters = &self.shared.handle.counters;
         self.shared.server.sessions.ended.absorb_session(counters);
         counters.reset_session();

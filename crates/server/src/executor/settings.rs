@@ -3,6 +3,8 @@
 //! Every group is written as a whole, so that a field without a variable does not compile. Must not
 //! validate: values were checked when they were set.
 
+mod made;
+
 use selkie_engine::Isolation;
 use selkie_exec::Session;
 use selkie_exec::session::{
@@ -21,23 +23,42 @@ use crate::variables::{Ids, SessionVars, VarId, VarValue, ids, lookup, moment, r
 
 /// Writes the session's variables into its settings.
 pub(super) fn refresh(shared: &Shared, session: &mut Session) {
-    let ids = ids();
+    let version = shared.settings_version();
     let elsewhere = Elsewhere {
-        lower_case_names: shared.server.globals.get(ids.lower_case_table_names).as_u64() != 0,
+        lower_case_names: lower_case_names(shared),
         found_rows: shared.capabilities().has(Capabilities::FOUND_ROWS),
     };
-    let vars = shared.vars.lock();
-    let values = Values { vars: &vars, ids };
-    let Settings { timestamp_micros, version, .. } = session.frame.settings;
-    session.frame.settings =
-        Settings { timestamp_micros, version: version + 1, ..values.settings(&elsewhere) };
-    session.frame.keep_creation();
-    shared.handle.set_checks(values.flag(ids.unique_checks), values.flag(ids.foreign_key_checks));
-    let most = i64::try_from(values.number(ids.max_session_mem_used)).unwrap_or(i64::MAX);
-    session.frame.kill.account().set_limit(most);
+    let made = made::of(&shared.vars.lock(), &elsewhere);
+    put(session, &made.settings);
+    shared.handle.set_checks(made.unique_checks, made.foreign_key_checks);
+    session.frame.kill.account().set_limit(made.most_memory);
+    // A program's end puts the caller's character sets back, and must read the variables again.
+    if session.frame.program.is_none() && !session.transaction.is_nested() {
+        shared.settings_followed(version);
+    }
+}
+
+/// Gives a session the settings, and a new version if they are others than before.
+fn put(session: &mut Session, settings: &Settings) {
+    let frame = &mut session.frame;
+    let Settings { timestamp_micros, version, .. } = frame.settings;
+    // The version tells a program's end that variables were set.
+    if frame.program.is_none() && frame.settings.is_like(settings) {
+        return;
+    }
+    frame.settings = Settings { timestamp_micros, version: version + 1, ..settings.clone() };
+    let zone = &mut frame.settings.expressions.time_zone;
+    *zone = zone.for_another_session();
+    frame.keep_creation();
+}
+
+/// Whether names of tables are compared in lower case. The variable cannot be set.
+fn lower_case_names(shared: &Shared) -> bool {
+    shared.server.globals.get(ids().lower_case_table_names).as_u64() != 0
 }
 
 /// Settings that do not come from the session's variables.
+#[derive(Clone, PartialEq)]
 struct Elsewhere {
     lower_case_names: bool,
     found_rows: bool,
@@ -50,12 +71,17 @@ struct Values<'v> {
 }
 
 impl Values<'_> {
+    fn get(&self, id: VarId) -> &VarValue {
+        debug_assert!(!made::is_ignored(id), "settings are shared by sessions");
+        self.vars.get(id)
+    }
+
     fn number(&self, id: VarId) -> u64 {
-        self.vars.get(id).as_u64()
+        self.get(id).as_u64()
     }
 
     fn flag(&self, id: VarId) -> bool {
-        self.vars.get(id).as_bool()
+        self.get(id).as_bool()
     }
 
     /// A flag of `optimizer_switch`.
@@ -66,7 +92,7 @@ impl Values<'_> {
     }
 
     fn text(&self, id: VarId) -> &str {
-        self.vars.get(id).as_str()
+        self.get(id).as_str()
     }
 
     fn charset(&self, id: VarId) -> Charset {
@@ -196,7 +222,7 @@ impl Values<'_> {
             expensive_subquery_rows: self.number(ids.expensive_subquery_limit),
             ceilings: self.ceilings(),
             max_recursive_iterations: self.number(ids.max_recursive_iterations),
-            max_statement_micros: (self.vars.get(ids.max_statement_time).as_f64() * 1e6) as u64,
+            max_statement_micros: (self.get(ids.max_statement_time).as_f64() * 1e6) as u64,
         }
     }
 

@@ -3,6 +3,7 @@
 //! Must not reveal whether an account exists: a client that names an unknown account goes through
 //! the same exchange.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use selkie_protocol::auth::{native, sha2, switch};
@@ -52,10 +53,10 @@ pub(crate) fn authenticate(
         return Err(denied(&claim.user, peer, !claim.answer.is_empty()));
     }
     let acl = server.accounts.current();
-    let found = acl.find(&claim.user, &peer.host, &peer.ip).cloned();
-    let account = found.clone().unwrap_or_else(|| decoy(&claim.user));
+    let found = acl.find(&claim.user, &peer.host, &peer.ip);
+    let account = found.map_or_else(|| Cow::Owned(decoy(&claim.user)), Cow::Borrowed);
     let most = server.globals.get(ids().max_password_errors).as_u64();
-    let counts = found.as_ref().is_some_and(counts_passwords);
+    let counts = found.is_some_and(counts_passwords);
     if counts {
         server.usage.check_passwords(&account.name, most)?;
     }
@@ -68,7 +69,7 @@ pub(crate) fn authenticate(
         if proven && found.is_some() {
             server.usage.forgive(&account.name);
             let proof = Proof { used_password, tls: exchange.wire.tls() };
-            return admit(server, &acl, peer, claim.user, account, proof);
+            return admit(server, &acl, peer, claim.user, account.into_owned(), proof);
         }
     }
     if counts && used_password {

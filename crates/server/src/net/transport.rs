@@ -125,15 +125,20 @@ impl Closer {
         let peek = |socket: BorrowedFd<'_>| {
             rustix::net::recv(socket, &mut [0; 1], RecvFlags::PEEK | RecvFlags::DONTWAIT)
         };
-        let arrived = match &self.0 {
-            Some(Socket::Tcp(s)) => peek(s.as_fd()),
-            Some(Socket::Unix(s)) => peek(s.as_fd()),
-            None => return false,
-        };
+        let Some(arrived) = self.socket().map(peek) else { return false };
         match arrived {
             Ok((_, bytes)) => bytes == 0,
             Err(Errno::WOULDBLOCK | Errno::INTR) => false,
             Err(_) => true,
+        }
+    }
+
+    /// The socket, if there is one.
+    pub(crate) fn socket(&self) -> Option<BorrowedFd<'_>> {
+        match &self.0 {
+            Some(Socket::Tcp(s)) => Some(s.as_fd()),
+            Some(Socket::Unix(s)) => Some(s.as_fd()),
+            None => None,
         }
     }
 

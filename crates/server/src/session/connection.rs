@@ -357,7 +357,7 @@ impl<S: BackendSession> Session<S> {
             Ok(()) => {
                 let caps = self.shared.capabilities();
                 let status = self.status().flags;
-                let ok = OkPacket { status, changes: &changes, ..OkPacket::default() };
+                let ok = OkPacket { status, changes: changes.bytes(), ..OkPacket::default() };
                 self.out.packet(|b| put_ok(b, &ok, caps, false));
                 self.watch_login();
             }

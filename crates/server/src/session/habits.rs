@@ -49,8 +49,8 @@ impl Habits {
             announced: charset(ids.character_set_results).map(|c| shared.announced(c)),
             long_query_micros: (vars.get(ids.long_query_time).as_f64() * 1e6) as u64,
             logs_scans: vars.get(ids.log_queries_not_using_indexes).as_bool(),
-            logs_plans: Verbosity::of(vars.get(ids.log_slow_verbosity).as_u64()).explain
-                && vars.get(ids.slow_query_log).as_bool(),
+            logs_plans: vars.get(ids.slow_query_log).as_bool()
+                && Verbosity::of(vars.get(ids.log_slow_verbosity).as_u64()).explain,
             profiles: vars.get(ids.profiling).as_bool(),
             logs_commands: general && !vars.get(ids.sql_log_off).as_bool(),
         }

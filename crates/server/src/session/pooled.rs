@@ -11,7 +11,7 @@ use selkie_engine::{Kept, KeptSlot};
 use super::connection::{Greeted, Registration, greet_client, note_left};
 use super::dispatch::Session;
 use crate::backend::{BackendSession, SessionFactory};
-use crate::net::{Peer, ReadError, Transport};
+use crate::net::{Closer, Peer, ReadError, Transport};
 use crate::server::Server;
 use crate::sessions::Door;
 use crate::thread_pool::{Client, Priority, Progress};
@@ -36,16 +36,19 @@ enum Stage<B: SessionFactory> {
 }
 
 impl<B: SessionFactory> PooledSession<B> {
-    /// Accepts a client; returns the number of its connection. `None` if the client was refused or
-    /// left.
+    /// Accepts a client; returns the number of its connection and its socket. `None` if the client
+    /// was refused or left.
     pub(crate) fn accept(
         server: &Arc<Server>,
         backend: &Arc<B>,
         transport: Box<dyn Transport>,
         peer: &Peer,
-    ) -> Option<(u64, Self)> {
+    ) -> Option<(u64, Self, Closer)> {
+        let socket = transport.closer();
         let greeted = greet_client(server, transport, peer, Door::Main)?;
-        Some((greeted.id(), Self { stage: Stage::Login(Box::new(greeted), Arc::clone(backend)) }))
+        let id = greeted.id();
+        let stage = Stage::Login(Box::new(greeted), Arc::clone(backend));
+        Some((id, Self { stage }, socket))
     }
 
     fn log_in(&mut self, timed_out: bool) -> Progress {

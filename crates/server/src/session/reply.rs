@@ -155,7 +155,7 @@ impl<'a> Reply<'a> {
             status: self.status.flags | self.extra,
             warnings: self.status.warnings,
             info: info.as_bytes(),
-            changes: &changes,
+            changes: changes.bytes(),
         };
         self.out.packet(|b| put_ok(b, &ok, caps, as_end));
     }

@@ -45,12 +45,21 @@ pub struct Shared {
     tls: Option<Arc<Negotiated>>,
     /// Whether the password must be changed before anything else.
     expired: AtomicBool,
-    /// Grows when a system variable of the session changes.
-    version: AtomicU64,
+    /// Versions of the session's system variables.
+    versions: Versions,
     /// Number of the collation of results, set by SET NAMES or the login.
     results: AtomicU16,
     /// Cached values of variables for commands.
     pub(super) habits: Mutex<Option<Habits>>,
+}
+
+/// Versions of a session's system variables.
+#[derive(Debug)]
+struct Versions {
+    /// Grows when one changes.
+    latest: AtomicU64,
+    /// The version that the executor's settings follow.
+    followed: AtomicU64,
 }
 
 impl Shared {
@@ -77,7 +86,7 @@ impl Shared {
             capabilities: AtomicU64::new(capabilities.0),
             tls: None,
             expired: AtomicBool::new(false),
-            version: AtomicU64::new(1),
+            versions: Versions { latest: AtomicU64::new(1), followed: AtomicU64::new(0) },
             results: AtomicU16::new(0),
             habits: Mutex::default(),
         }
@@ -147,12 +156,22 @@ impl Shared {
 
     /// Marks the system variables as changed.
     pub fn settings_changed(&self) {
-        self.version.fetch_add(1, Ordering::Relaxed);
+        self.versions.latest.fetch_add(1, Ordering::Relaxed);
     }
 
     /// A number that changes with every change of a system variable.
     pub fn settings_version(&self) -> u64 {
-        self.version.load(Ordering::Relaxed)
+        self.versions.latest.load(Ordering::Relaxed)
+    }
+
+    /// Whether the executor's settings are those of the system variables.
+    pub fn has_settings(&self) -> bool {
+        self.versions.followed.load(Ordering::Relaxed) == self.settings_version()
+    }
+
+    /// Notes that the executor's settings were made from this version of the variables.
+    pub fn settings_followed(&self, version: u64) {
+        self.versions.followed.store(version, Ordering::Relaxed);
     }
 
     /// Sets the default database.
@@ -165,16 +184,21 @@ impl Shared {
     }
 
     /// The changes of session state since the last call, encoded for an OK packet.
-    pub fn take_changes(&self) -> Vec<u8> {
-        let changed = std::mem::take(&mut *self.changed.lock());
+    pub fn take_changes(&self) -> Changes {
         let mut changes = std::mem::take(&mut *self.changes.lock());
-        if !changed.is_empty() {
-            self.track_variables(&changed, &mut changes);
+        let mut changed = self.changed.lock();
+        if changed.is_empty() && changes.bytes().is_empty() {
+            return changes;
         }
-        if !changes.bytes().is_empty() && self.var(ids().session_track_state_change).as_bool() {
+        let vars = self.vars.lock();
+        if self.capabilities().has(Capabilities::SESSION_TRACK) {
+            track_variables(&vars, &changed, &mut changes);
+        }
+        changed.clear();
+        if !changes.bytes().is_empty() && vars.get(ids().session_track_state_change).as_bool() {
             changes.state_change();
         }
-        changes.bytes().to_vec()
+        changes
     }
 
     /// Drops the changes of a failed statement.
@@ -182,18 +206,16 @@ impl Shared {
         self.changed.lock().clear();
         self.changes.lock().clear();
     }
+}
 
-    fn track_variables(&self, changed: &[VarId], changes: &mut Changes) {
-        let tracked = self.var(ids().session_track_system_variables);
-        let names: Vec<&str> = tracked.as_str().split(',').collect();
-        let mut told = Vec::new();
-        for id in changed {
-            let def = registry().def(*id);
-            if told.contains(id) || !(names.contains(&def.name) || names.contains(&"*")) {
-                continue;
-            }
-            told.push(*id);
-            let text = self.var(*id).show(def);
+/// Adds the variables among `changed` that the session tracks, each once.
+fn track_variables(vars: &SessionVars, changed: &[VarId], changes: &mut Changes) {
+    let tracked = vars.get(ids().session_track_system_variables).as_str();
+    let is_tracked = |name| tracked.split(',').any(|one| one == name || one == "*");
+    for (at, id) in changed.iter().enumerate() {
+        let def = registry().def(*id);
+        if is_tracked(def.name) && !changed[..at].contains(id) {
+            let text = vars.get(*id).show(def);
             changes.variables([(def.name, text.as_str())].into_iter());
         }
     }

@@ -5,6 +5,7 @@
 
 use hashbrown::HashMap;
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -150,21 +151,20 @@ impl Group {
         self: &Arc<Self>,
         shared: &Arc<Shared>,
         connection: Arc<Connection>,
+        socket: BorrowedFd<'_>,
     ) -> io::Result<()> {
+        let id = connection.id;
         let mut state = self.state.lock();
-        state.connections.insert(connection.id, Arc::clone(&connection));
+        state.connections.insert(id, connection);
         if state.threads == 0 {
             self.wake_or_create(shared, &mut state, Why::Work);
         }
         drop(state);
-        // Without the lock: the thread at the sockets is woken at once if the client has been
-        // quick.
-        let watched = match connection.client.lock().socket() {
-            Some(socket) => self.poller.add(socket, connection.id),
-            None => Err(io::ErrorKind::NotConnected.into()),
-        };
+        // Without a lock of the group or the client: the thread at the sockets is woken at once if
+        // the client has been quick.
+        let watched = self.poller.add(socket, id);
         if watched.is_err() {
-            self.state.lock().connections.remove(&connection.id);
+            self.state.lock().connections.remove(&id);
         }
         watched
     }

@@ -4,6 +4,7 @@
 //! by the timer.
 
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
@@ -134,12 +135,13 @@ impl ThreadPool {
         Ok(pool)
     }
 
-    /// Adds a client, whose first bytes must come within `at_most`. `id` is its connection's
-    /// number, not 0.
+    /// Adds a client, whose first bytes must come within `at_most` over `socket`. `id` is its
+    /// connection's number, not 0.
     pub(crate) fn add(
         &self,
         id: u64,
         client: Box<dyn Client>,
+        socket: BorrowedFd<'_>,
         at_most: Duration,
     ) -> io::Result<()> {
         let group = {
@@ -147,8 +149,8 @@ impl ThreadPool {
             let size = self.shared.limits().size.clamp(1, groups.len());
             Arc::clone(&groups[(id % size as u64) as usize])
         };
-        group
-            .add(&self.shared, Arc::new(Connection::new(id, client, at_most, group.transactions())))
+        let connection = Connection::new(id, client, at_most, group.transactions());
+        group.add(&self.shared, Arc::new(connection), socket)
     }
 
     /// Number of threads, and number of idle ones.

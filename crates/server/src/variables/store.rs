@@ -104,6 +104,16 @@ impl SessionVars {
         }
     }
 
+    /// The server's values at the session's start, by identity.
+    pub(crate) fn inherited(&self) -> &Arc<Vec<VarValue>> {
+        &self.inherited
+    }
+
+    /// The values set since then, sorted by identity.
+    pub(crate) fn own(&self) -> &[(VarId, VarValue)] {
+        &self.own
+    }
+
     fn place(&self, id: VarId) -> Result<usize, usize> {
         self.own.binary_search_by_key(&id.0, |(own, _)| own.0)
     }

@@ -84,6 +84,9 @@ impl CollationId {
 
     /// The collation with this name; letter case does not count; `utf8_...` is `utf8mb3_...`.
     pub fn from_name(name: &str) -> Option<Self> {
+        if let Some(found) = registry::named(name) {
+            return Some(found);
+        }
         let name = name.to_ascii_lowercase();
         match name.strip_prefix("utf8_") {
             Some(rest) => registry::named(&format!("utf8mb3_{rest}")),

@@ -95,6 +95,10 @@ charsets! {
 impl Charset {
     /// The character set with this name; letter case does not count; `utf8` is `utf8mb3`.
     pub fn from_name(name: &str) -> Option<Self> {
+        // The usual one, which every connection asks for several times.
+        if name == Self::Utf8mb4.name() {
+            return Some(Self::Utf8mb4);
+        }
         let name = if name.eq_ignore_ascii_case("utf8") { "utf8mb3" } else { name };
         Self::ALL.iter().copied().find(|c| c.name().eq_ignore_ascii_case(name))
     }

@@ -52,6 +52,39 @@ pub struct Settings {
     pub version: u64,
 }
 
+impl Settings {
+    /// Whether all variables are the same. `timestamp` is none that a session keeps, and the
+    /// version counts changes.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let Self {
+            expressions,
+            planning,
+            transactions,
+            locks,
+            dml,
+            queries,
+            notes,
+            charsets,
+            engines,
+            binlog,
+            show,
+            timestamp_micros: _,
+            version: _,
+        } = self;
+        *expressions == other.expressions
+            && *planning == other.planning
+            && *transactions == other.transactions
+            && *locks == other.locks
+            && *dml == other.dml
+            && *queries == other.queries
+            && *notes == other.notes
+            && *charsets == other.charsets
+            && *engines == other.engines
+            && *binlog == other.binlog
+            && *show == other.show
+    }
+}
+
 /// Variables of transactions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transactions {

@@ -2,6 +2,8 @@
 //!
 //! Must not know the meaning of a variable; `combination` has the checks that need it.
 
+use std::sync::LazyLock;
+
 use selkie_types::error::catalogue::*;
 use selkie_types::temporal::{DateOptions, DateTime};
 use selkie_types::{Charset, CollationId, Condition, Level, SqlError, SqlResult, Value};
@@ -298,6 +300,12 @@ pub(crate) fn linked_to(def: &VarDef) -> Vec<VarId> {
     all
 }
 
+/// The variables that are a member of a set.
+static MEMBERS: LazyLock<Vec<&'static VarDef>> = LazyLock::new(|| {
+    let all = registry().all().iter();
+    all.filter(|def| matches!(def.link, Some(Link::Member { .. }))).collect()
+});
+
 /// Relation of a dependent variable to the one that changes.
 #[derive(Copy, Clone, Debug)]
 enum Follows {
@@ -324,13 +332,11 @@ fn links_of(def: &VarDef) -> Vec<(&'static VarDef, Follows)> {
         }
         None => {}
     }
-    if def.kind == Kind::Set {
-        for other in registry().all() {
-            if let Some(Link::Member { set, name, on }) = other.link
-                && set == def.name
-            {
-                all.push((other, Follows::Presence(bit_of(def, name), on)));
-            }
+    for other in MEMBERS.iter().filter(|_| def.kind == Kind::Set) {
+        if let Some(Link::Member { set, name, on }) = other.link
+            && set == def.name
+        {
+            all.push((*other, Follows::Presence(bit_of(def, name), on)));
         }
     }
     all
