@@ -246,6 +246,7 @@ fn announced(
     }
     show_variables(&mut output, root);
     shown::tell_needed_digits(&mut output, columns, root);
+    shown::widen_extremes(&mut output, root);
     output
 }
 

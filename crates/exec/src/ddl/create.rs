@@ -339,8 +339,10 @@ impl Ddl<'_> {
         let mut output = plan.output.to_vec();
         let functions = shown_functions(plan.output.len(), &plan.root);
         for (column, made) in output.iter_mut().zip(&*plan.root.columns) {
-            // A computed BIT is shown as a number, but stored as it is.
-            if made.ty.kind == TypeKind::Bit {
+            // A computed BIT is shown as a number, but stored as it is. An extreme is shown with
+            // the length of any number of its type.
+            let is_small = made.ty.is_integer() && made.ty.kind != TypeKind::BigInt;
+            if made.ty.kind == TypeKind::Bit || is_small && made.ty.kind == column.ty.kind {
                 column.ty = made.ty.clone();
             }
         }
