@@ -336,6 +336,7 @@ impl Ddl<'_> {
         }
         let variables = shown_parameters(plan.output.len(), &plan.root);
         let in_program = self.running.fill == Fill::Locals;
+        let values = self.running.values;
         let mut output = plan.output.to_vec();
         let functions = shown_functions(plan.output.len(), &plan.root);
         for (column, made) in output.iter_mut().zip(&*plan.root.columns) {
@@ -348,6 +349,10 @@ impl Ddl<'_> {
         }
         for ((column, variable), function) in output.iter_mut().zip(variables).zip(functions) {
             let is_variable = variable.is_some() && in_program;
+            // Compat: the value of a parameter is known, that of a program's variable may change.
+            if !in_program && let Some((value, _)) = variable.and_then(|at| values.get(at)) {
+                column.nullable = value.is_null();
+            }
             let is_function = function.is_some() && column.table.is_empty();
             // Compat: a list of members becomes a text; other results keep their types.
             let is_list = is_function && column.ty.members.is_some();
