@@ -27,3 +27,8 @@ PREPARE s FROM 'SELECT COUNT(*) FROM t x, t y';
 EXECUTE s;
 SET max_join_size=1000;
 EXECUTE s;
+SET GLOBAL max_join_size=1000;
+b: SELECT @@max_join_size, @@sql_big_selects;
+b: SELECT COUNT(*) FROM t x, t y;
+SET GLOBAL max_join_size=DEFAULT;
+c: SELECT @@max_join_size, @@sql_big_selects;
