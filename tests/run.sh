@@ -265,6 +265,7 @@ compat() {
   SELKIE_OPTIONS="--selkie-columns=FORCE --selkie-lanes=3 --sort-buffer-size=1K --join-buffer-size=128 --tmp-memory-table-size=0" \
     with_server --port-first "$python" tests/compat/run.py
   with_server --port-first "$python" tests/bulk/bulk.py
+  with_server --port-first "$python" tests/bulk/parameters.py
   with_server --port-first "$python" tests/explain/live.py
   with_server --port-first "$python" tests/status/workload.py
   with_server --port-first "$python" tests/replication/replica_statements.py

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use selkie_engine::TableStatistics;
 use selkie_expr::TimeZone;
-use selkie_types::{Bitmap, Column, Privileges, SqlMode, Value};
+use selkie_types::{Bitmap, Column, Privileges, SqlError, SqlMode, Value};
 
 use crate::{Namespace, Routine, Schema, TableInfo, View};
 
@@ -49,6 +49,8 @@ pub struct InformationSource<'a> {
     pub routine_body_visible: &'a dyn Fn(&Routine) -> bool,
     /// Whether the session may see a view's query.
     pub view_body_visible: &'a dyn Fn(&TableInfo, &View) -> bool,
+    /// The error of a view that reads what is gone. Opens the view.
+    pub view_fault: &'a dyn Fn(&TableInfo, &View) -> Option<SqlError>,
     /// The session's privileges on a column of a table.
     pub on_column: &'a dyn Fn(&TableInfo, &str) -> Privileges,
     /// The session's `sql_mode`.
@@ -68,6 +70,8 @@ pub struct Asked<'a> {
     /// Whether the first columns of TABLES are enough, up to the kind of table: the engine need not
     /// be asked.
     pub only_names: bool,
+    /// Whether views must be opened for TABLES.
+    pub opens_views: bool,
     /// Tells which of some names of tables are wanted in TABLES; `None` for all.
     pub wanted: &'a dyn Fn(Column) -> Option<Bitmap>,
 }

@@ -133,6 +133,17 @@ pub struct ColumnInfo {
 }
 
 impl ColumnInfo {
+    /// Whether the SQL mode refuses the zero date that old rows would get, were the column added.
+    ///
+    /// Compat: TIMESTAMP columns get it in any mode.
+    pub fn refuses_zero(&self, mode: SqlMode) -> bool {
+        mode.contains(SqlMode::NO_ZERO_DATE)
+            && matches!(self.ty.kind, TypeKind::Date | TypeKind::DateTime)
+            && !self.nullable
+            && self.generated.is_none()
+            && matches!(self.default, DefaultValue::Implicit)
+    }
+
     /// A NOT NULL column with no clause beside its type.
     pub fn not_null(name: &str, ty: SqlType) -> Self {
         Self {

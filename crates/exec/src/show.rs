@@ -14,4 +14,4 @@ mod sequence;
 mod view;
 
 pub(crate) use query::{describe_query, show_query};
-pub(crate) use rows::{ShownRows, show_rows};
+pub(crate) use rows::{ShownRows, show_rows, view_fault};

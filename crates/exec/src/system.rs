@@ -9,11 +9,15 @@ use selkie_catalog::{
 };
 use selkie_engine::TableStatistics;
 use selkie_plan::Permissions;
-use selkie_types::{Bitmap, Column, Condition, Level, Physical, Privileges, SqlResult, Value};
+use selkie_types::{
+    Bitmap, Column, Condition, Level, Physical, Privileges, SqlError, SqlResult, Value,
+};
 
 use crate::Instance;
 use crate::admin::maintained_checksum;
 use crate::event::EventList;
+use crate::query::execution::Scope;
+use crate::show::view_fault;
 use crate::state::instance::{SystemRequest, SystemTable};
 use crate::state::session::{Access, Privilege, bump};
 
@@ -77,7 +81,7 @@ impl SystemTable for Definitions {
         // Compat: information_schema has no temporary tables; SHOW sees those it names.
         let none = TemporaryTables::default();
         let temporary = if session.shows { &session.frame.temporary } else { &none };
-        let with_checksums = asks_for_checksums(request);
+        let with_checksums = asks_for(request, "CHECKSUM");
         let checksum = |table: &TableInfo| {
             with_checksums.then(|| maintained_checksum(instance, session, table))?
         };
@@ -88,6 +92,7 @@ impl SystemTable for Definitions {
             on_table: &on_table,
             routine_visible: &routine_visible,
             view_body_visible: &view_body_visible,
+            view_fault: &|table, view| warned_fault(Scope { instance, session }, table, view),
             routine_body_visible: &routine_body_visible,
             names: Namespace { snapshot: &snapshot, temporary },
             statistics: &statistics,
@@ -104,6 +109,14 @@ impl SystemTable for Definitions {
         note_missing_definers(request, &source);
         rows.unwrap_or_default().iter().try_for_each(|row| emit(row))
     }
+}
+
+/// The error of a view that reads what is gone, as a warning too.
+fn warned_fault(scope: Scope<'_>, table: &TableInfo, view: &View) -> Option<SqlError> {
+    let fault = view_fault(scope, table, view)?;
+    let max = scope.session.frame.settings.notes.max_error_count;
+    scope.session.diagnostics.push(Condition::from_error(Level::Warning, &fault), max);
+    Some(fault)
 }
 
 /// Fails if the account may not read an engine's table, which lists what belongs to all accounts.
@@ -124,14 +137,16 @@ fn asked<'a>(
         schema: request.schema,
         table: request.name,
         only_names: !asks_for_more_than_names(request),
+        opens_views: asks_for(request, "TABLE_ROWS"),
         wanted,
     }
 }
 
-/// Whether checksums of tables are asked for, which take a look at each row.
-fn asks_for_checksums(request: &SystemRequest<'_>) -> bool {
+/// Whether a column of TABLES is asked for. CHECKSUM takes a look at each row; TABLE_ROWS stands
+/// for all that a view has to be opened for.
+fn asks_for(request: &SystemRequest<'_>, name: &str) -> bool {
     let mut columns = request.columns.iter().map(|at| &request.table.columns[*at]);
-    request.table.name() == "TABLES" && columns.any(|column| &*column.name == "CHECKSUM")
+    request.table.name() == "TABLES" && columns.any(|column| &*column.name == name)
 }
 
 /// Counts what MariaDB reads of `mysql.proc` for a table that is made of it: the entries of one

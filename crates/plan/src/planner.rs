@@ -9,6 +9,7 @@ mod portion;
 mod procedure;
 mod rows;
 mod shown;
+mod size;
 mod units;
 mod variables;
 
@@ -75,6 +76,7 @@ pub fn is_planned(statement: &ast::Statement) -> bool {
 /// The plan for a query, INSERT, REPLACE, UPDATE, DELETE or DO.
 pub fn plan(statement: &ast::Statement, context: &PlanContext<'_>) -> SqlResult<Plan> {
     let mut plan = interruptible(|| plan_whole(statement, context))??;
+    size::check(&plan, statement, context.settings.variables)?;
     plan.changes.computed = dml::computed(&plan, context)?;
     tell_scans(&mut plan);
     Ok(plan)
@@ -246,6 +248,7 @@ fn announced(
     }
     show_variables(&mut output, root);
     shown::tell_needed_digits(&mut output, columns, root);
+    shown::widen_extremes(&mut output, root);
     output
 }
 

@@ -16,6 +16,8 @@ use crate::estimate::{Assumption, Given};
 pub struct PlanVariables {
     /// `sql_select_limit`; `u64::MAX` means no limit.
     pub sql_select_limit: u64,
+    /// `max_join_size` without `sql_big_selects`: most rows that a query of tables may examine.
+    pub max_join_size: Option<u64>,
     /// `lower_case_table_names` is not 0: names of schemas and tables are case-insensitive.
     pub lower_case_names: bool,
     /// `foreign_key_checks`.
@@ -40,10 +42,17 @@ pub struct PlanVariables {
     pub auto_is_null: bool,
     /// `optimizer_switch` has `table_elimination`.
     pub table_elimination: bool,
-    /// `optimizer_switch` has `derived_merge`. Only EXPLAIN follows it.
-    pub derived_merge: bool,
-    /// `optimizer_switch` has `derived_with_keys`. Only EXPLAIN follows it.
-    pub derived_with_keys: bool,
+    /// Treatment of derived tables. Only EXPLAIN follows it.
+    pub derived: DerivedSwitches,
+}
+
+/// Flags of `optimizer_switch` about derived tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DerivedSwitches {
+    /// `derived_merge`.
+    pub merge: bool,
+    /// `derived_with_keys`.
+    pub with_keys: bool,
 }
 
 /// A plan's use of engine-independent statistics, those in `mysql.table_stats`,
@@ -63,6 +72,7 @@ impl PlanVariables {
     /// Values of a server without options.
     pub const DEFAULT: Self = Self {
         sql_select_limit: u64::MAX,
+        max_join_size: None,
         lower_case_names: false,
         foreign_key_checks: true,
         standard_compliant_cte: true,
@@ -75,8 +85,7 @@ impl PlanVariables {
         explains: false,
         auto_is_null: false,
         table_elimination: true,
-        derived_merge: true,
-        derived_with_keys: true,
+        derived: DerivedSwitches { merge: true, with_keys: true },
     };
 }
 

@@ -9,5 +9,5 @@ mod prepared;
 
 pub use bulk::{Bulk, BulkCell};
 pub use execute::{CursorType, Execute};
-pub use param::{Param, ParamType};
+pub use param::{IntWidth, Param, ParamType};
 pub use prepared::put_prepared;

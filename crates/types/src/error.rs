@@ -29,6 +29,8 @@ struct Inner {
     sqlstate: [u8; 5],
     message: String,
     details: Details,
+    earlier: Option<SqlError>,
+    later: Option<SqlError>,
 }
 
 /// Items that SIGNAL set for a condition besides its text, by SQL name.
@@ -53,13 +55,42 @@ impl SqlError {
         if message.len() > MAX_MESSAGE {
             message.truncate(message.floor_char_boundary(MAX_MESSAGE));
         }
-        Self(Box::new(Inner { code, sqlstate, message, details: Details::new() }))
+        Self(Box::new(Inner {
+            code,
+            sqlstate,
+            message,
+            details: Details::new(),
+            earlier: None,
+            later: None,
+        }))
     }
 
     /// The same error with details.
     pub fn with_details(mut self, details: Details) -> Self {
         self.0.details = details;
         self
+    }
+
+    /// The same error, in the diagnostics area after the one that caused it.
+    pub fn after(mut self, earlier: Self) -> Self {
+        self.0.earlier = Some(earlier);
+        self
+    }
+
+    /// The same error, in the diagnostics area before one that it explains.
+    pub fn before(mut self, later: Self) -> Self {
+        self.0.later = Some(later);
+        self
+    }
+
+    /// The error that comes after this one in the diagnostics area.
+    pub fn later(&self) -> Option<&Self> {
+        self.0.later.as_ref()
+    }
+
+    /// The error that comes before this one in the diagnostics area.
+    pub fn earlier(&self) -> Option<&Self> {
+        self.0.earlier.as_ref()
     }
 
     /// The MariaDB error number.

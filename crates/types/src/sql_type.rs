@@ -331,6 +331,12 @@ impl SqlType {
         matches!(self.kind, Date | Time | DateTime | Timestamp)
     }
 
+    /// Types whose values have a date.
+    pub fn has_date(&self) -> bool {
+        use TypeKind::*;
+        matches!(self.kind, Date | DateTime | Timestamp)
+    }
+
     /// Strings of characters or bytes, ENUM and SET excluded.
     pub fn is_string(&self) -> bool {
         use TypeKind::*;

@@ -2,6 +2,7 @@
 //!
 //! The executor works on [`crate::Column`]s; a `Value` is for places that have a single value.
 
+use crate::temporal::DateOptions;
 use crate::{Date, DateTime, Decimal, Physical, SqlType, Time, TypeKind};
 
 /// A SQL value by physical kind. The [`crate::SqlType`] beside it gives the meaning: charset,
@@ -33,6 +34,15 @@ impl Value {
     /// A byte string value.
     pub fn bytes(bytes: impl AsRef<[u8]>) -> Self {
         Self::Bytes(bytes.as_ref().into())
+    }
+
+    /// Whether it has no date that the rules refuse.
+    pub fn is_acceptable_date(&self, options: DateOptions) -> bool {
+        match self {
+            Self::Date(v) => v.is_valid(options),
+            Self::DateTime(v) => v.date().is_valid(options),
+            _ => true,
+        }
     }
 
     /// The zero of a type: the value of a NOT NULL column without DEFAULT in non-strict mode.

@@ -28,8 +28,16 @@ pub(super) fn tables(source: &InformationSource<'_>) -> Vec<InformationRow> {
     all.iter().for_each(|table| names.push(&text(table.name())));
     let wanted = (source.asked.wanted)(names);
     let is_wanted = |at: usize| wanted.as_ref().is_none_or(|wanted| wanted.get(at));
-    let row = |table: &TableInfo| match table.kind {
-        TableKind::View(_) => view_row(table),
+    let row = |table: &TableInfo| match &table.kind {
+        TableKind::View(view) => {
+            let mut row = view_row(table);
+            if source.asked.opens_views
+                && let Some(fault) = (source.view_fault)(table, view)
+            {
+                row[COLUMNS - 3] = text(fault.message());
+            }
+            row
+        }
         TableKind::System => system_row(source, table),
         _ if source.asked.only_names => name_row(table),
         _ => base_row(source, table, &(source.statistics)(table)),

@@ -379,9 +379,17 @@ impl Copy<'_> {
             }
             ColumnSource::Default => {
                 let value = default_of_column(self.eval, column);
+                let is_judged = value.is_none() && column.refuses_zero(self.eval.types.sql_mode);
                 let value = value.unwrap_or_else(|| Value::zero_of(&column.ty));
                 let (physical, scale) = (column.ty.physical(), scale_of(&column.ty));
-                Ok(Arc::new(Column::constant(&value, physical, scale, rows.len())))
+                let values = Arc::new(Column::constant(&value, physical, scale, rows.len()));
+                if !is_judged {
+                    return Ok(values);
+                }
+                // Compat: a zero date that NO_ZERO_DATE refuses is an error in any mode.
+                let target = StoreTarget { given: Given::Computed, ..self.store_target(column) };
+                let (strict, first) = (StoreMode::Strict, self.read + 1);
+                convert_for_column(&values, &column.ty, &target, strict, first, self.eval)
             }
         }
     }

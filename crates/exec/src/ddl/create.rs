@@ -336,16 +336,23 @@ impl Ddl<'_> {
         }
         let variables = shown_parameters(plan.output.len(), &plan.root);
         let in_program = self.running.fill == Fill::Locals;
+        let values = self.running.values;
         let mut output = plan.output.to_vec();
         let functions = shown_functions(plan.output.len(), &plan.root);
         for (column, made) in output.iter_mut().zip(&*plan.root.columns) {
-            // A computed BIT is shown as a number, but stored as it is.
-            if made.ty.kind == TypeKind::Bit {
+            // A computed BIT is shown as a number, but stored as it is. An extreme is shown with
+            // the length of any number of its type.
+            let is_small = made.ty.is_integer() && made.ty.kind != TypeKind::BigInt;
+            if made.ty.kind == TypeKind::Bit || is_small && made.ty.kind == column.ty.kind {
                 column.ty = made.ty.clone();
             }
         }
         for ((column, variable), function) in output.iter_mut().zip(variables).zip(functions) {
             let is_variable = variable.is_some() && in_program;
+            // Compat: the value of a parameter is known, that of a program's variable may change.
+            if !in_program && let Some((value, _)) = variable.and_then(|at| values.get(at)) {
+                column.nullable = value.is_null();
+            }
             let is_function = function.is_some() && column.table.is_empty();
             // Compat: a list of members becomes a text; other results keep their types.
             let is_list = is_function && column.ty.members.is_some();

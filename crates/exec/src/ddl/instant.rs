@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::TableInfo;
+use selkie_catalog::{ColumnInfo, TableInfo};
 use selkie_engine::TableDef;
 use selkie_expr::EvalContext;
 use selkie_plan::define::{AddedIndexes, AlterPlan, ColumnSource};
@@ -18,7 +18,14 @@ impl Ddl<'_> {
     /// Returns whether stored rows now belong to an earlier version.
     pub(super) fn reread(&self, old: &TableInfo, plan: &mut AlterPlan) -> SqlResult<bool> {
         let Some(sources) = plan.reread.take() else { return Ok(false) };
-        let able = self.instance.engine_of(old)?.capabilities().row_versions;
+        let mode = self.session.type_context().sql_mode;
+        let added = plan.table.columns.iter().zip(&*sources);
+        // A rebuild finds out whether there is a row that would have the refused date.
+        let refused = |(column, source): (&ColumnInfo, &ColumnSource)| {
+            matches!(source, ColumnSource::Default) && column.refuses_zero(mode)
+        };
+        let able = self.instance.engine_of(old)?.capabilities().row_versions
+            && !added.into_iter().any(refused);
         let stored = self.row_sources(&plan.table, &sources);
         let layout = plan.table.def.layout.clone();
         match old.def.layout.followed_by(layout, &stored).filter(|_| able) {
@@ -40,7 +47,7 @@ impl Ddl<'_> {
     fn row_sources(&self, table: &TableInfo, sources: &[ColumnSource]) -> Vec<RowSource> {
         let now = self.session.values.statement_start.get();
         let eval = EvalContext::new(self.session.type_context(), &*self.session, now);
-        let source = |(column, source): (&selkie_catalog::ColumnInfo, &ColumnSource)| match source {
+        let source = |(column, source): (&ColumnInfo, &ColumnSource)| match source {
             ColumnSource::Old(at) => RowSource::Stored(*at),
             ColumnSource::Default => {
                 let value = default_of_column(&eval, column);

@@ -144,7 +144,9 @@ impl Ddl<'_> {
                 self.note(Condition::note(&ER_UNKNOWN_SEQUENCES, &[&full]));
                 return Ok(Outcome::ok());
             }
-            Err(_) => return Err(SqlError::new(&ER_UNKNOWN_SEQUENCES, &[&name])),
+            Err(error) => {
+                return Err(SqlError::new(&ER_UNKNOWN_SEQUENCES, &[&name]).before(error));
+            }
         };
         if !table.is_sequence() {
             return Err(SqlError::new(&ER_NOT_SEQUENCE, &[&schema, &name]));

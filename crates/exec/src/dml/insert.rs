@@ -217,7 +217,8 @@ impl<'r> Inserter<'r> {
         for (at, value) in self.plan.values.iter().enumerate() {
             let missing = matches!(value, InsertValue::Default)
                 && !(self.lists_values && self.assigned.contains(&at))
-                && !self.is_set_on_duplicate(at);
+                && !self.is_set_on_duplicate(at)
+                && (!self.has_before_triggers() || self.has_no_default(at));
             if missing {
                 self.maker.default_value(at)?;
             }

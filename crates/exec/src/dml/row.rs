@@ -10,13 +10,15 @@ use selkie_expr::Expr;
 use selkie_expr::store::{Given, StoreMode, StoreTarget, convert_for_column};
 use selkie_plan::physical::{RowRules, ViewRules};
 use selkie_types::error::catalogue::{
-    ER_CONSTRAINT_FAILED, ER_NO_DEFAULT_FOR_FIELD, ER_NO_DEFAULT_FOR_VIEW_FIELD,
-    ER_VIEW_CHECK_FAILED, ER_WARN_NULL_TO_NOTNULL,
+    ER_CONSTRAINT_FAILED, ER_INVALID_DEFAULT_VALUE_FOR_FIELD, ER_NO_DEFAULT_FOR_FIELD,
+    ER_NO_DEFAULT_FOR_VIEW_FIELD, ER_VIEW_CHECK_FAILED, ER_WARN_NULL_TO_NOTNULL,
     ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN, ER_WRONG_VALUE,
 };
 use selkie_types::{
     Batch, ByteRows, Column, Condition, Level, SqlError, SqlResult, SqlType, TypeKind, Value, stack,
 };
+
+use selkie_types::temporal::DateOptions;
 
 use crate::run::Env;
 use crate::run::defaults::{default_of_column, empty_value, now};
@@ -192,9 +194,30 @@ impl<'r> RowMaker<'r> {
     }
 
     /// The only row's value of column `at`, which neither the statement nor a trigger gave one.
+    ///
+    /// Compat: the SQL mode does not refuse the default of such a column.
     pub(super) fn missing(&self, at: usize) -> SqlResult<Arc<Column>> {
         self.told.borrow_mut().retain(|told| *told != at);
-        self.default(at, 1)
+        match default_of_column(self.env.eval, &self.table.columns[at]) {
+            Some(_) => Ok(self.initial(at, 1)),
+            None => self.default(at, 1),
+        }
+    }
+
+    /// The default that UPDATE assigns to column `at` of rows from `first_row` on. Compat: the SQL
+    /// mode judges a date like any other value.
+    pub(super) fn updated_default(
+        &self,
+        at: usize,
+        rows: usize,
+        first_row: u64,
+    ) -> SqlResult<Arc<Column>> {
+        let column = &self.table.columns[at];
+        let is_judged = column.ty.has_date() && matches!(column.default, DefaultValue::Literal(_));
+        match is_judged {
+            true => self.convert(at, &self.initial(at, rows), &column.ty, first_row),
+            false => self.default(at, rows),
+        }
     }
 
     /// The value of column `at` in the only row, read from a file that has no field for it.
@@ -238,6 +261,7 @@ impl<'r> RowMaker<'r> {
     fn default_or(&self, at: usize, error: impl FnOnce() -> SqlError) -> SqlResult<Value> {
         let column = &self.table.columns[at];
         if let Some(value) = default_of_column(self.env.eval, column) {
+            self.judge_default(at, &value)?;
             return Ok(value);
         }
         if column.auto_increment {
@@ -256,6 +280,30 @@ impl<'r> RowMaker<'r> {
             self.env.eval.push(Condition { soft: from_file, ..warning });
         }
         Ok(Value::zero_of(&column.ty))
+    }
+
+    /// Error or warning 1978 for a date in DEFAULT that the SQL mode refuses; a definition made in
+    /// another mode can have one.
+    fn judge_default(&self, at: usize, value: &Value) -> SqlResult<()> {
+        let column = &self.table.columns[at];
+        let is_written = column.ty.has_date() && matches!(column.default, DefaultValue::Literal(_));
+        let mode = self.env.eval.types.sql_mode;
+        if !is_written || value.is_acceptable_date(DateOptions::from(mode)) {
+            return Ok(());
+        }
+        let mut text = Vec::new();
+        selkie_expr::text::write_value(&mut text, value, &column.ty);
+        let text = String::from_utf8_lossy(&text);
+        let error = SqlError::new(&ER_INVALID_DEFAULT_VALUE_FOR_FIELD, &[&text, &column.name]);
+        if self.strictness.is_strict() {
+            return Err(error);
+        }
+        // Compat: once for the statement, not for each row.
+        if !self.told.borrow().contains(&at) {
+            self.told.borrow_mut().push(at);
+            self.env.eval.push(Condition::from_error(Level::Warning, &error));
+        }
+        Ok(())
     }
 
     /// The values of column `at` in `rows` new rows before the statement gives it any.

@@ -597,7 +597,7 @@ impl Target<'_> {
                 None if self.plan.table.columns[at].auto_increment => {
                     self.maker.initial(at, batch.rows())
                 }
-                None => self.maker.default(at, batch.rows())?,
+                None => self.maker.updated_default(at, batch.rows(), first_row)?,
                 // A column set to itself keeps what the SQL mode would refuse.
                 Some(e) if e.as_column() == Some(start + at) => columns[start + at].clone(),
                 Some(e) => {

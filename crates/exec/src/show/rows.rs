@@ -168,13 +168,19 @@ fn check_shown(session: &Session, schema: &str, table: &str) -> SqlResult<()> {
     }
 }
 
+/// Error 1356 if the view reads something that is gone.
+pub(crate) fn view_fault(scope: Scope<'_>, table: &TableInfo, view: &View) -> Option<SqlError> {
+    let gone = [&ER_NO_SUCH_TABLE, &ER_BAD_FIELD_ERROR, &ER_VIEW_INVALID, &ER_SP_DOES_NOT_EXIST];
+    let cause = scope.check_view(view).err()?;
+    let is_gone = gone.iter().any(|def| cause.is(def));
+    is_gone.then(|| SqlError::new(&ER_VIEW_INVALID, &[&table.schema(), &table.name()]))
+}
+
 /// Warns (1356) if the view reads something that is gone.
 fn warn_if_invalid(scope: Scope<'_>, table: &TableInfo, view: &View) {
-    let gone = [&ER_NO_SUCH_TABLE, &ER_BAD_FIELD_ERROR, &ER_VIEW_INVALID, &ER_SP_DOES_NOT_EXIST];
-    if scope.check_view(view).is_err_and(|cause| gone.iter().any(|def| cause.is(def))) {
+    if let Some(fault) = view_fault(scope, table, view) {
         let max = scope.session.frame.settings.notes.max_error_count;
-        let warning = Condition::warning(&ER_VIEW_INVALID, &[&table.schema(), &table.name()]);
-        scope.session.diagnostics.push(warning, max);
+        scope.session.diagnostics.push(Condition::from_error(Level::Warning, &fault), max);
     }
 }
 

@@ -132,11 +132,12 @@ fn reads_same(session: &Session, name: &str, ty: &Option<SqlType>) -> bool {
     now.as_ref().map(form) == ty.as_ref().map(form)
 }
 
-/// A type that also holds longer values than `ty`: one of few for each kind of strings and
-/// decimals.
+/// A type that also holds longer values than `ty`: one of few for each kind of strings, decimals
+/// and integers.
 pub(crate) fn roomy(ty: &SqlType) -> SqlType {
     const LENGTHS: [u32; 3] = [255, 65_535, 16_777_215];
     const DIGITS: u8 = 20;
+    const WIDTH: u32 = 21;
     let money = SqlType::decimal(DIGITS.into(), ty.decimals.min(DIGITS));
     match ty.kind {
         TypeKind::VarChar => {
@@ -144,6 +145,7 @@ pub(crate) fn roomy(ty: &SqlType) -> SqlType {
             SqlType { length: length.unwrap_or(ty.length), ..ty.clone() }
         }
         TypeKind::Decimal if ty.length <= money.length && ty.decimals <= DIGITS => money,
+        _ if ty.is_integer() => SqlType { kind: TypeKind::BigInt, length: WIDTH, ..ty.clone() },
         _ => ty.clone(),
     }
 }

@@ -136,6 +136,10 @@ impl Expr {
         if ty.kind == TypeKind::Float {
             ty.kind = TypeKind::Double;
         }
+        if ty.is_integer() {
+            // Compat: the type of an assigned integer follows from its length.
+            ty.kind = if ty.length < 10 { TypeKind::Int } else { TypeKind::BigInt };
+        }
         // A string in a variable has the coercibility of a column.
         let coercibility = if ty.is_string() { Coercibility::Implicit } else { value.coercibility };
         let kind = ExprKind::AssignUserVariable(name.into(), Box::new(value));

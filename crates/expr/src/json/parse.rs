@@ -137,7 +137,13 @@ impl<'a> Parser<'a> {
     fn word(&mut self, word: &[u8], value: Json<'a>) -> Option<Json<'a>> {
         for &letter in word {
             if self.peek() != Some(letter) {
-                self.unexpected();
+                match self.peek() {
+                    // Compat: the position is that of the last letter that was right.
+                    Some(b) if b.is_ascii() || self.starts_character() => {
+                        self.fail(ErrorKind::Syntax, self.at);
+                    }
+                    _ => self.unexpected(),
+                }
                 return None;
             }
             self.at += 1;

@@ -84,7 +84,7 @@ impl Binder<'_> {
         let merges = self.merges(&table.query, &query);
         self.defined(table, number, query)?;
         self.common[number].unit = unit;
-        if !merges || !self.settings.variables.derived_merge {
+        if !merges || !self.settings.variables.derived.merge {
             let common = &self.common[number];
             let columns: Vec<_> = common.names.iter().cloned().zip(common.ids.clone()).collect();
             self.columns.units.keep(unit, &common.plan, &columns);

@@ -242,7 +242,7 @@ impl Binder<'_> {
         query: &super::Query,
         (merges, names): (bool, &[Box<str>]),
     ) {
-        if !merges || !self.settings.variables.derived_merge {
+        if !merges || !self.settings.variables.derived.merge {
             let columns: Vec<_> = names.iter().cloned().zip(query.ids()).collect();
             self.columns.units.keep(unit, &query.plan, &columns);
         }

@@ -29,7 +29,7 @@ impl Binder<'_> {
         // Compat: the error for sequences is only raised for the first table of a statement.
         let first = self.tables.is_empty() && self.scopes.iter().all(begins_statement);
         let table = found.map_err(|error| match first && error.is(&ER_NO_SUCH_TABLE) {
-            true => SqlError::new(&ER_UNKNOWN_SEQUENCES, &[&name.name]),
+            true => SqlError::new(&ER_UNKNOWN_SEQUENCES, &[&name.name]).before(error),
             false => error,
         })?;
         if !table.is_sequence() {

@@ -255,8 +255,9 @@ impl Binder<'_> {
     pub(super) fn row_key(&mut self, relation: RelationId) -> ColumnId {
         let key = SqlType::varchar(3_072, selkie_types::CollationId::BINARY);
         let id = self.columns.add(key, true);
+        let changed_alone = self.reading.changes_one;
         let info = &mut self.columns.relations[relation];
-        info.lock = LockMode::Exclusive;
+        (info.lock, info.changed_alone) = (LockMode::Exclusive, changed_alone);
         *info.row_key.get_or_insert(id)
     }
 

@@ -323,6 +323,8 @@ fn resolve_within(expr: &mut Expr, meaning: &Meaning, left: &mut usize) {
 
 /// Errors inside a view name the outermost view.
 fn invalid_view(error: SqlError, info: &TableInfo) -> SqlError {
+    /// Number of those that are told too.
+    const TOLD: usize = 3;
     let inside = [
         &ER_NO_SUCH_TABLE,
         &ER_BAD_FIELD_ERROR,
@@ -333,7 +335,13 @@ fn invalid_view(error: SqlError, info: &TableInfo) -> SqlError {
         &ER_PROCACCESS_DENIED_ERROR,
     ];
     if inside.iter().any(|def| error.is(def)) {
-        return SqlError::new(&ER_VIEW_INVALID, &[&info.schema(), &info.name()]);
+        let invalid = SqlError::new(&ER_VIEW_INVALID, &[&info.schema(), &info.name()]);
+        // Compat: the missing table, column or function is told too.
+        return match error.earlier() {
+            Some(missing) => invalid.after(missing.clone()),
+            None if inside[..TOLD].iter().any(|def| error.is(def)) => invalid.after(error),
+            None => invalid,
+        };
     }
     error
 }

@@ -392,8 +392,9 @@ impl Builder<'_> {
     ) -> Built {
         let Source::Table(relation, own) = &graph.leaves[at].source else { return inputs.left };
         let info = self.relation(*relation);
-        let (ranked, own): (Vec<Expr>, Vec<Expr>) =
+        let (ranked, mut own): (Vec<Expr>, Vec<Expr>) =
             own.iter().cloned().partition(|c| super::text::is_ranked(info, c));
+        super::scan::constants_first(info, &mut own);
         conditions.extend(ranked);
         conditions.extend(keys.into_iter().filter(|k| !is_looked_up(k, &lookup)).map(comparison));
         let mut read = inputs.needed.clone();

@@ -70,7 +70,9 @@ impl Builder<'_> {
         let info = self.relation(relation);
         let left = conditions.iter().enumerate();
         let left = left.filter(|(at, _)| !path.bounds.exact.contains(at));
-        let left = self.in_test_order(left.map(|(_, c)| c.clone()).collect());
+        let mut left: Vec<Expr> = left.map(|(_, c)| c.clone()).collect();
+        constants_first(info, &mut left);
+        let left = self.in_test_order(left);
         let mut needed = required.clone();
         left.iter().for_each(|c| needed.add_expr(c));
         let columns = info.positions(&needed);
@@ -339,6 +341,27 @@ fn text_of(text: &Expr) -> &Expr {
         below = inner;
     }
     below
+}
+
+/// Moves comparisons with constants before other conditions that may warn.
+///
+/// Compat: UPDATE and DELETE of one table test conditions as they are written.
+pub(super) fn constants_first(info: &RelationInfo, conditions: &mut [Expr]) {
+    let may_warn = conditions.len() > 1 && conditions.iter().any(converts_texts);
+    if may_warn && !info.changed_alone && conditions.iter().all(Expr::is_deterministic) {
+        conditions.sort_by_key(|c| !is_equal_to_constant(c));
+    }
+}
+
+/// Whether a condition compares a whole number or a date with a constant that is one already.
+fn is_equal_to_constant(condition: &Expr) -> bool {
+    let ExprKind::Compare(compare) = &condition.kind else { return false };
+    let is_plain = |e: &Expr| e.ty.is_integer() || e.ty.has_date();
+    let is_pair = |column: &Expr, value: &Expr| {
+        column.as_column().is_some() && is_plain(column) && value.is_constant() && is_plain(value)
+    };
+    let (left, right) = (&compare.left, &compare.right);
+    compare.op == CompareOp::Eq && (is_pair(left, right) || is_pair(right, left))
 }
 
 /// Whether texts of rows become numbers or dates, which raises warnings or errors.

@@ -28,7 +28,7 @@ use selkie_types::{CollationId, Condition, SqlError, SqlResult};
 use self::columns::Placed;
 use self::foreign::After;
 use super::algorithm::Work;
-use super::columns::refuse_compressed;
+use super::columns::{refuse_compressed, refuse_defaults};
 use super::foreign::ForeignSpec;
 use super::indexes::{self, Key, KeySpec};
 use super::instant::{StoredRows, same_primary, stored_rows};
@@ -216,6 +216,7 @@ fn altered(
     }
     if draft.extent != Extent::Name {
         draft.deprecate_kept();
+        refuse_defaults(context, draft.columns.iter().map(|(column, _)| column))?;
     }
     draft.finish(statement.ignore)
 }

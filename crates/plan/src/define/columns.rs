@@ -14,6 +14,8 @@ use selkie_types::{
     CollationId, DateTime, JsonRole, SqlError, SqlResult, SqlType, TypeKind, Value,
 };
 
+use selkie_types::temporal::DateOptions;
+
 use super::{DefineContext, constant, expressions, options, system_time, types};
 
 /// Longest identifier in characters.
@@ -215,6 +217,23 @@ pub(super) fn default_value(
         true => DefaultValue::Written { value, text: expressions::default_text(default) },
         false => DefaultValue::Literal(value),
     })
+}
+
+/// Error 1067 for a date in DEFAULT that the SQL mode refuses, of columns that were defined in
+/// another mode.
+pub(super) fn refuse_defaults<'c>(
+    context: &DefineContext<'_>,
+    columns: impl IntoIterator<Item = &'c ColumnInfo>,
+) -> SqlResult<()> {
+    let options = DateOptions::from(context.eval.types.sql_mode);
+    let is_refused = |column: &&ColumnInfo| match &column.default {
+        DefaultValue::Literal(value) => !value.is_acceptable_date(options),
+        _ => false,
+    };
+    match columns.into_iter().find(is_refused) {
+        Some(column) => Err(SqlError::new(&ER_INVALID_DEFAULT, &[&column.name])),
+        None => Ok(()),
+    }
 }
 
 /// Text of an expression in which every sequence has its schema.

@@ -185,6 +185,7 @@ fn selected_table(
     };
     selected.iter().try_for_each(|column| columns::check_name(&column.name))?;
     check_columns(&selected)?;
+    columns::refuse_defaults(context, &selected)?;
     // Compat: columns of the query come last, in the query's order, even if the statement defines
     // them.
     let given =
@@ -227,6 +228,7 @@ pub fn define_like(
     temporary: bool,
 ) -> SqlResult<TableInfo> {
     let name = table_name(name)?;
+    columns::refuse_defaults(context, &source.columns)?;
     let stripped;
     let source = match temporary && source.system_time().is_some() {
         true => {

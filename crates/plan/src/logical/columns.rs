@@ -43,6 +43,8 @@ pub(crate) struct RelationInfo {
     pub is_historical: bool,
     /// Whether it is read to answer IN in a change of one table.
     pub answers: bool,
+    /// Whether a statement changes it alone.
+    pub changed_alone: bool,
     /// Positions of columns that conditions compare as another type, so that no key finds them.
     /// Only EXPLAIN asks.
     pub unusable: Vec<usize>,
@@ -190,6 +192,7 @@ impl Columns {
             parts: None,
             computed: Vec::new(),
             is_historical: false,
+            changed_alone: false,
             answers: false,
             unusable: Vec::new(),
         });

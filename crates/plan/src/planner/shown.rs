@@ -3,11 +3,12 @@
 //! Must look only at the outermost projection.
 
 use selkie_expr::Expr;
+use selkie_expr::aggregate::AggregateKind;
 use selkie_expr::cast::has_needed_digits;
-use selkie_types::stack;
+use selkie_types::{TypeKind, stack};
 
 use crate::bind::Named;
-use crate::physical::{Operator, OutputColumn, PlanNode, TextOf};
+use crate::physical::{Aggregate, Operator, OutputColumn, PlanNode, TextOf};
 
 /// Tells of columns whose times show as many digits as they need.
 ///
@@ -20,6 +21,40 @@ pub(super) fn tell_needed_digits(output: &mut [OutputColumn], columns: &[Named],
         if needed.is_some() && !is_kept {
             column.text = TextOf::AsNeeded;
         }
+    }
+}
+
+/// Announces MIN and MAX of all rows with the length of any value of their integer type.
+///
+/// Compat: that of groups has the width with which the column was defined. Clients take numbers of
+/// one digit for truth values.
+pub(super) fn widen_extremes(output: &mut [OutputColumn], root: &PlanNode) {
+    stack::ensure();
+    match &root.operator {
+        Operator::Limit(limit) => widen_extremes(output, &limit.input),
+        Operator::Project { exprs, input } => {
+            let Operator::Aggregate(node) = &input.operator else { return };
+            let places = exprs.iter().map(Expr::as_column);
+            output.iter_mut().zip(places).for_each(|(column, at)| widen_extreme(column, node, at));
+        }
+        Operator::Aggregate(node) => {
+            let columns = output.iter_mut().enumerate();
+            columns.for_each(|(at, column)| widen_extreme(column, node, Some(at)));
+        }
+        _ => {}
+    }
+}
+
+/// The same for a column that shows the output column `at` of an aggregation.
+fn widen_extreme(column: &mut OutputColumn, node: &Aggregate, at: Option<usize>) {
+    let call = at.and_then(|at| node.aggregates.get(at)).filter(|_| node.groups.is_empty());
+    let is_small = column.ty.is_integer() && column.ty.kind != TypeKind::BigInt;
+    let is_extreme = call.is_some_and(|call| {
+        matches!(call.kind, AggregateKind::Min | AggregateKind::Max)
+            && call.args.iter().all(|e| e.as_column().is_some())
+    });
+    if is_small && is_extreme {
+        column.ty = column.ty.of_operand();
     }
 }
 

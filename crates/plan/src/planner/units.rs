@@ -16,7 +16,7 @@ impl Draft {
         if self.columns.units.has_kept() {
             self.columns.units.tested = self.tested_tables(plan);
         }
-        self.columns.units.keyless = !variables.derived_with_keys;
+        self.columns.units.keyless = !variables.derived.with_keys;
         let note = |number| Condition::note(&ER_SELECT_REDUCED, &[&number]);
         self.warnings.conditions.extend(self.columns.units.reduced().into_iter().map(note));
     }

@@ -87,6 +87,7 @@ fn cell<'a>(r: &mut Reader<'a>, declared: ParamType) -> DecodeResult<BulkCell<'a
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stmt::IntWidth;
     use proptest::prelude::*;
 
     #[test]
@@ -94,7 +95,10 @@ mod tests {
         let p = [1, 0, 0, 0, 128, 0, 3, 0, 253, 0, 0, 9, 0, 0, 0, 1, 2, 0, 2, b'h', b'i'];
         let bulk = Bulk::decode(&p).unwrap();
         let rows = bulk.rows(2, &mut Vec::new(), |cell| cell).unwrap();
-        assert_eq!(rows[0], [BulkCell::Value(Param::Int(9)), BulkCell::Value(Param::Null)]);
+        assert_eq!(
+            rows[0],
+            [BulkCell::Value(Param::Int(9, IntWidth::Long)), BulkCell::Value(Param::Null)]
+        );
         assert_eq!(rows[1], [BulkCell::Default, BulkCell::Value(Param::Text(b"hi"))]);
     }
 

@@ -3,8 +3,7 @@
 //! Must not look up the statement: the caller knows its parameter count, last types and long data.
 
 use super::param::{Param, ParamType};
-use crate::error::DecodeResult;
-use crate::field_type::FieldType;
+use crate::error::{DecodeError, DecodeResult};
 use crate::reader::Reader;
 
 /// Cursor that EXECUTE requests.
@@ -40,7 +39,7 @@ impl<'a> Execute<'a> {
 
     /// Reads the parameters and passes each to `put`. `types` are the last bound ones; they are
     /// replaced if new types are sent. `long_data(i)` is the data that was sent in pieces for
-    /// parameter `i`.
+    /// parameter `i`. Values without any types are invalid.
     pub fn params(
         &self,
         count: usize,
@@ -60,10 +59,11 @@ impl<'a> Execute<'a> {
             }
             *types = sent;
         }
-        let unbound = ParamType { field_type: FieldType::Null, unsigned: false };
+        if types.len() != count {
+            return Err(DecodeError::Invalid("new parameters flag"));
+        }
         let is_null = |i: usize| nulls.get(i / 8).is_some_and(|b| b & (1 << (i % 8)) != 0);
-        for i in 0..count {
-            let declared = types.get(i).copied().unwrap_or(unbound);
+        for (i, declared) in types.iter().copied().enumerate() {
             put(match long_data(i) {
                 Some(bytes) => Param::of_string(bytes, declared.field_type),
                 None if is_null(i) => Param::Null,
@@ -78,6 +78,7 @@ impl<'a> Execute<'a> {
 mod tests {
     use super::*;
     use crate::row::binary::{DateTimeParts, TimeParts, put_datetime, put_time};
+    use crate::stmt::IntWidth;
     use crate::writer::{put_lenenc_bytes, put_u32};
     use proptest::prelude::*;
 
@@ -122,8 +123,8 @@ mod tests {
         assert_eq!(
             got,
             [
-                Param::Int(-1),
-                Param::Uint(255),
+                Param::Int(-1, IntWidth::Tiny),
+                Param::Uint(255, IntWidth::Tiny),
                 Param::DateTime(t),
                 Param::Time(d),
                 Param::Text(b"abc"),
@@ -143,7 +144,7 @@ mod tests {
         p[9] = 0;
         p.insert(10, 0);
         let got = params(&Execute::decode(&p).unwrap(), 1, &mut types, |_| None);
-        assert_eq!(got, Ok(vec![Param::Int(5)]));
+        assert_eq!(got, Ok(vec![Param::Int(5, IntWidth::Long)]));
     }
 
     proptest! {

@@ -27,15 +27,28 @@ impl ParamType {
     }
 }
 
+/// Bytes of an integer as declared.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum IntWidth {
+    /// One byte.
+    Tiny,
+    /// Two bytes.
+    Short,
+    /// Four bytes.
+    Long,
+    /// Eight bytes.
+    LongLong,
+}
+
 /// A parameter value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Param<'a> {
     /// NULL.
     Null,
     /// Signed integer.
-    Int(i64),
+    Int(i64, IntWidth),
     /// Unsigned integer.
-    Uint(u64),
+    Uint(u64, IntWidth),
     /// FLOAT.
     Float(f32),
     /// DOUBLE.
@@ -59,19 +72,21 @@ impl<'a> Param<'a> {
     pub fn decode(r: &mut Reader<'a>, declared: ParamType) -> DecodeResult<Self> {
         const FIELD: &str = "parameter value";
         let unsigned = declared.unsigned;
-        let int = |signed: i64, plain: u64| {
-            if unsigned { Self::Uint(plain) } else { Self::Int(signed) }
+        let int = |signed: i64, plain: u64, width| {
+            if unsigned { Self::Uint(plain, width) } else { Self::Int(signed, width) }
         };
         Ok(match declared.field_type {
             FieldType::Null => Self::Null,
-            FieldType::Tiny => r.u8(FIELD).map(|v| int(i64::from(v as i8), v.into()))?,
+            FieldType::Tiny => {
+                r.u8(FIELD).map(|v| int(i64::from(v as i8), v.into(), IntWidth::Tiny))?
+            }
             FieldType::Short | FieldType::Year => {
-                r.u16(FIELD).map(|v| int(i64::from(v as i16), v.into()))?
+                r.u16(FIELD).map(|v| int(i64::from(v as i16), v.into(), IntWidth::Short))?
             }
             FieldType::Long | FieldType::Int24 => {
-                r.u32(FIELD).map(|v| int(i64::from(v as i32), v.into()))?
+                r.u32(FIELD).map(|v| int(i64::from(v as i32), v.into(), IntWidth::Long))?
             }
-            FieldType::LongLong => r.u64(FIELD).map(|v| int(v as i64, v))?,
+            FieldType::LongLong => r.u64(FIELD).map(|v| int(v as i64, v, IntWidth::LongLong))?,
             FieldType::Float => Self::Float(f32::from_bits(r.u32(FIELD)?)),
             FieldType::Double => Self::Double(f64::from_bits(r.u64(FIELD)?)),
             FieldType::OldDecimal | FieldType::NewDecimal => Self::Decimal(r.lenenc_bytes(FIELD)?),

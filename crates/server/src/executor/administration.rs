@@ -22,7 +22,7 @@ use crate::binlog;
 use crate::innodb;
 use crate::replica;
 use crate::session::Shared;
-use crate::variables::{SetValue, VarId, VarValue, lookup};
+use crate::variables::{SetValue, VarId, VarValue, ids, lookup};
 
 /// A checked assignment of SET.
 pub(super) struct Ready {
@@ -98,6 +98,11 @@ pub(super) fn set(
     }
     if let Target::Session(name, value) = target {
         follow(session, name, &value, is_default);
+        if name == "max_join_size" {
+            // Compat: a limit switches SQL_BIG_SELECTS off, and none switches it on.
+            let is_unlimited = VarValue::Bool(value.as_u64() == u64::MAX);
+            shared.vars.lock().set(ids().sql_big_selects, is_unlimited);
+        }
     }
     if session.frame.settings.binlog.format == BinlogFormat::Row {
         // Compat: rows are logged until the temporary tables are gone, in every later format.

@@ -12,7 +12,7 @@ use selkie_exec::session::{
     Locks, Notes, Queries, Settings, Show, Transactions, UseColumns,
 };
 use selkie_expr::{TimeZone, TypeContext};
-use selkie_plan::{PlanVariables, StatTables};
+use selkie_plan::{DerivedSwitches, PlanVariables, StatTables};
 use selkie_protocol::Capabilities;
 use selkie_replication::codec::flags;
 use selkie_replication::images::RowImage;
@@ -150,6 +150,8 @@ impl Values<'_> {
         let ids = self.ids;
         PlanVariables {
             sql_select_limit: self.number(ids.sql_select_limit),
+            max_join_size: (!self.flag(ids.sql_big_selects))
+                .then(|| self.number(ids.max_join_size)),
             lower_case_names: elsewhere.lower_case_names,
             foreign_key_checks: self.flag(ids.foreign_key_checks),
             standard_compliant_cte: self.flag(ids.standard_compliant_cte),
@@ -162,8 +164,10 @@ impl Values<'_> {
             explains: false,
             auto_is_null: self.flag(ids.sql_auto_is_null),
             table_elimination: self.switch("table_elimination"),
-            derived_merge: self.switch("derived_merge"),
-            derived_with_keys: self.switch("derived_with_keys"),
+            derived: DerivedSwitches {
+                merge: self.switch("derived_merge"),
+                with_keys: self.switch("derived_with_keys"),
+            },
         }
     }
 

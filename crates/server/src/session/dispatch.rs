@@ -429,7 +429,7 @@ impl<S: BackendSession> Session<S> {
             .params(statement.parameters, &mut statement.types, long_data, |param| {
                 parameters.push(to_value(&param, || parameter_charsets(runner.shared)));
             })
-            .map_err(malformed)?;
+            .map_err(|_| SqlError::new(&ER_WRONG_ARGUMENTS, &[&"mysqld_stmt_execute"]))?;
         let known = statement.known.take();
         let asked = Asked { known, ..statement.asked(runner.shared, form, begun) };
         let body = &statement.body;

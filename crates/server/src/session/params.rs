@@ -7,8 +7,8 @@ use std::ops::{Deref, DerefMut};
 
 use selkie_engine::{Keepable, Kept, KeptSlot};
 use selkie_protocol::row::binary::{DateTimeParts, TimeParts};
-use selkie_protocol::stmt::Param;
-use selkie_types::{Charset, CollationId, Date, DateTime, Decimal, SqlType, Time, Value};
+use selkie_protocol::stmt::{IntWidth, Param};
+use selkie_types::{Charset, CollationId, Date, DateTime, Decimal, SqlType, Time, TypeKind, Value};
 
 /// Character sets of a client's strings.
 #[derive(Copy, Clone, Debug)]
@@ -58,8 +58,8 @@ impl DerefMut for Parameters {
 pub(super) fn to_value(param: &Param<'_>, charsets: impl Fn() -> Charsets) -> (Value, SqlType) {
     match param {
         Param::Null => (Value::Null, SqlType::null()),
-        Param::Int(v) => (Value::Int(*v), SqlType::bigint()),
-        Param::Uint(v) => (Value::UInt(*v), SqlType::bigint_unsigned()),
+        Param::Int(v, width) => (Value::Int(*v), integer(*width)),
+        Param::Uint(v, width) => (Value::UInt(*v), SqlType { unsigned: true, ..integer(*width) }),
         // Compat: as text it has the digits of a DOUBLE.
         Param::Float(v) => (Value::Double(f64::from(*v)), SqlType::double()),
         Param::Double(v) => (Value::Double(*v), SqlType::double()),
@@ -79,6 +79,16 @@ pub(super) fn to_value(param: &Param<'_>, charsets: impl Fn() -> Charsets) -> (V
     }
 }
 
+/// The type of an integer of a width. Compat: one without a sign has a place for it.
+const fn integer(width: IntWidth) -> SqlType {
+    match width {
+        IntWidth::Tiny => SqlType::new(TypeKind::TinyInt, 4, 0),
+        IntWidth::Short => SqlType::new(TypeKind::SmallInt, 6, 0),
+        IntWidth::Long => SqlType::int(),
+        IntWidth::LongLong => SqlType::new(TypeKind::BigInt, 21, 0),
+    }
+}
+
 fn fsp(micros: u32) -> u8 {
     if micros == 0 { 0 } else { 6 }
 }
@@ -91,10 +101,13 @@ fn datetime(t: &DateTimeParts) -> DateTime {
     DateTime::from_parts(date(t), t.hour.into(), t.minute.into(), t.second.into(), t.micros)
 }
 
+/// Compat: the nearest time of one with too many hours has no fraction.
 fn time(t: &TimeParts) -> Time {
-    let hours = t.hours.min(10_000);
-    let v = Time::from_parts(t.negative, hours, t.minute.into(), t.second.into(), t.micros);
-    Time::clamped(v.0).0
+    const HOURS: u32 = 838;
+    if t.hours > HOURS {
+        return Time::from_parts(t.negative, HOURS, 59, 59, 0);
+    }
+    Time::from_parts(t.negative, t.hours, t.minute.into(), t.second.into(), t.micros)
 }
 
 fn string(bytes: &[u8], charsets: Charsets) -> (Value, SqlType) {

@@ -42,7 +42,7 @@ ids! {
     log_slow_admin_statements log_slow_filter log_slow_query log_slow_query_file
     log_slow_rate_limit log_slow_verbosity log_warnings long_query_time lower_case_table_names max_allowed_packet
     max_binlog_size max_connections max_delayed_threads max_error_count max_heap_table_size max_password_errors
-    max_prepared_stmt_count max_recursive_iterations max_relay_log_size max_session_mem_used
+    max_join_size max_prepared_stmt_count max_recursive_iterations max_relay_log_size max_session_mem_used
     max_sort_length max_statement_time max_user_connections min_examined_row_limit
     net_buffer_length net_read_timeout net_write_timeout note_verbosity old_mode open_files_limit
     optimizer_switch optimizer_trace optimizer_trace_max_mem_size pid_file plugin_dir port profiling profiling_history_size proxy_user

@@ -93,7 +93,13 @@ pub struct SessionVars {
 impl SessionVars {
     /// The values of a session that starts now.
     pub fn new(globals: &Globals) -> Self {
-        Self { inherited: globals.snapshot(), own: Vec::new() }
+        let mut vars = Self { inherited: globals.snapshot(), own: Vec::new() };
+        let ids = super::ids();
+        if vars.get(ids.max_join_size).as_u64() != u64::MAX {
+            // Compat: a limit switches SQL_BIG_SELECTS off.
+            vars.set(ids.sql_big_selects, VarValue::Bool(false));
+        }
+        vars
     }
 
     /// The session's value of a variable with a session scope.

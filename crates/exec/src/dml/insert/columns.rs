@@ -163,7 +163,7 @@ impl<'r> Inserter<'r> {
         Ok(Arc::new(out))
     }
 
-    fn has_no_default(&self, at: usize) -> bool {
+    pub(super) fn has_no_default(&self, at: usize) -> bool {
         default_of_column(self.env.eval, &self.plan.table.columns[at]).is_none()
     }
 
@@ -178,7 +178,11 @@ impl<'r> Inserter<'r> {
         if !column.auto_increment && self.is_set_on_duplicate(at) {
             return Ok(self.maker.initial(at, rows));
         }
-        self.maker.default(at, rows)
+        // Compat: with triggers, the SQL mode does not judge it.
+        match self.has_before_triggers() && !self.has_no_default(at) {
+            true => Ok(self.maker.initial(at, rows)),
+            false => self.maker.default(at, rows),
+        }
     }
 
     /// Whether `ON DUPLICATE KEY UPDATE` sets a column.

@@ -87,7 +87,13 @@ impl Diagnostics {
 
     /// Adds the error of a failed statement and the conditions that follow it.
     pub fn push_error(&self, error: &SqlError, max: usize) {
+        if let Some(earlier) = error.earlier() {
+            self.push(Condition::from_error(Level::Error, earlier), max);
+        }
         self.push(Condition::from_error(Level::Error, error), max);
+        if let Some(later) = error.later() {
+            self.push(Condition::from_error(Level::Error, later), max);
+        }
         self.push_after(max);
     }
 

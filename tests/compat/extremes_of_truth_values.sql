@@ -1,0 +1,10 @@
+CREATE TABLE t (o BOOLEAN, u TINYINT(1) UNSIGNED, m MEDIUMINT(3), s SMALLINT(2), i INT(3));
+INSERT INTO t VALUES (1,1,3,2,3),(0,1,3,2,3);
+-- meta
+SELECT MAX(o), MIN(o), MAX(u), MAX(m), MIN(s), MAX(i), MAX(o+1) FROM t;
+-- meta
+SELECT MAX(o), MIN(u) FROM t GROUP BY i;
+-- meta
+SELECT o, u FROM t LIMIT 1;
+CREATE TABLE c AS SELECT MAX(o) o, MAX(u) u, MAX(m) m, MIN(s) s, MAX(i) i FROM t;
+SHOW CREATE TABLE c;
