@@ -1,12 +1,13 @@
 //! The plan of a prepared statement for the values of an execution. Plans are kept by the types of
-//! the values, not by the values. A placeholder in ORDER BY or GROUP BY that gives a column number
+//! the values. One that would read a whole table although an index has ranges of the values is made
+//! with these, and kept for values with about as many rows. A placeholder in ORDER BY or GROUP BY that gives a column number
 //! needs a plan of its own.
 
 use std::sync::Arc;
 
 use selkie_plan::physical::Plan;
 use selkie_plan::safety::Uses;
-use selkie_plan::shown_parameters;
+use selkie_plan::{Assumption, shown_parameters};
 use selkie_sql::ast::{Expr, ExprKind, Literal, OrderItem, QueryBody, SelectItem, Statement};
 use selkie_types::error::catalogue::{
     ER_NAME_BECOMES_EMPTY, ER_REMOVED_SPACES, ER_WARN_DEPRECATED_SYNTAX,
@@ -16,6 +17,7 @@ use selkie_types::{Level, SqlError, SqlResult, SqlType, Value};
 use crate::Instance;
 use crate::query::execution::Scope;
 use crate::query::planning::Parameters;
+use crate::query::robust::{MOST_ASSUMPTIONS, may_want_values};
 use crate::query::{bulk, planning};
 use crate::state::plan_key::PlanKey;
 use crate::state::prepared::{CachedPlan, Prepared, roomy};
@@ -103,7 +105,7 @@ impl Prepared {
     ) -> SqlResult<Arc<Plan>> {
         let Scope { instance, session } = scope;
         let any = &self.of_any_length;
-        let is_fit = |kept: &&CachedPlan| kept.is_for(instance, session, (values, any));
+        let is_fit = |kept: &&CachedPlan| kept.is_for(scope, (values, any));
         if let Some(kept) = self.plans.lock().iter().find(is_fit) {
             return Ok(kept.plan.clone());
         }
@@ -115,26 +117,47 @@ impl Prepared {
         let types: Vec<SqlType> = values.iter().enumerate().map(planned).collect();
         let count = self.parameters.max(types.len());
         let parameters = Parameters { types: &types, values, count };
-        let make = |statement: &Statement| {
-            let mut plan = scope.plan(statement, &self.text, parameters)?;
+        let finish = |mut plan: Plan| {
             forget_text(&mut plan);
             self.announce_variables(&mut plan);
             self.shape.iter().try_for_each(|shape| bulk::fill(&mut plan, shape))?;
             Ok::<_, SqlError>(Arc::new(plan))
         };
+        let make = |statement| scope.plan(statement, &self.text, parameters);
         if self.numbers_columns {
             // Such a plan is valid for these values only.
-            return make(&with_numbers(&self.statement, values));
+            return finish(make(&with_numbers(&self.statement, values))?);
         }
         let was_stale = self.is_stale(instance);
-        let plan = make(&self.statement)?;
-        if plan.uses.has(Uses::VALUE_AT_PLANNING) {
-            return Ok(plan);
+        let general = make(&self.statement)?;
+        if general.uses.has(Uses::VALUE_AT_PLANNING) {
+            return finish(general);
         }
+        let (plan, assumptions) = match self.shape.is_none() && may_want_values(&general) {
+            true => self.plan_for(scope, (general, &types), values)?,
+            false => (general, Vec::new()),
+        };
+        let plan = finish(plan)?;
         if was_stale {
             bump(&session.core.counters.com_stmt_reprepare, 1);
         }
-        self.keep(CachedPlan::new(instance, plan.clone(), key, types));
+        let kept = CachedPlan::new(instance, plan.clone(), key, types);
+        self.keep(kept.resting_on(assumptions));
         Ok(plan)
+    }
+
+    /// A plan for these values and those for which its estimates are alike, in place of one that
+    /// was made without values; that one, if the values do not tell more.
+    fn plan_for(
+        &self,
+        scope: Scope<'_>,
+        (general, types): (Plan, &[SqlType]),
+        values: &[(Value, SqlType)],
+    ) -> SqlResult<(Plan, Vec<Assumption>)> {
+        let given = values.iter().map(|(value, _)| value.clone()).zip(types.iter().cloned());
+        let given: Vec<_> = given.collect();
+        let (plan, assumptions) = scope.plan_for_others(&self.statement, &self.text, &given)?;
+        let is_worth = !assumptions.is_empty() && assumptions.len() <= MOST_ASSUMPTIONS;
+        Ok(if is_worth { (plan, assumptions) } else { (general, Vec::new()) })
     }
 }

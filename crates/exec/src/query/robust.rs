@@ -27,8 +27,27 @@ pub(crate) fn is_as_estimated(general: &Plan, special: &Plan, assumptions: &[Ass
         && Comparison { general, special, assumptions: Some(assumptions) }.are_alike()
 }
 
-/// Most estimates that are worth repeating for a text instead of planning it.
-const MOST_ASSUMPTIONS: usize = 8;
+/// Whether a plan made without its values reads a whole table of which an index may have few rows
+/// for them: unknown ranges count as large shares.
+pub(crate) fn may_want_values(general: &Plan) -> bool {
+    let mut wants = false;
+    let is_given = |e: &Expr| {
+        e.any(&mut |e| matches!(e.kind, ExprKind::Parameter(at) if at < general.parameters))
+    };
+    let mut look = |node: &PlanNode| {
+        if let Operator::TableScan(scan) = &node.operator {
+            wants |= matches!(scan.access, Access::Full { .. })
+                && !scan.shown.possible_keys.is_empty()
+                && scan.filter.iter().any(is_given);
+        }
+    };
+    general.root.visit(&mut look);
+    general.subplans.iter().for_each(|plan| plan.root.visit(&mut look));
+    wants
+}
+
+/// Most estimates that are worth repeating for values instead of planning for them.
+pub(crate) const MOST_ASSUMPTIONS: usize = 8;
 
 /// Whether a query's plan may run for the same text again: it raises no conditions that only
 /// planning knows, and does nothing but read.

@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
-use selkie_plan::Environment;
 use selkie_plan::physical::{OutputColumn, Plan};
+use selkie_plan::{Assumption, Environment};
 use selkie_sql::ast::Statement;
 use selkie_sql::{Digest, ParameterPlace, of_any_length, parameter_places};
 use selkie_types::{CollationId, SqlType, TypeKind, Value};
@@ -15,6 +15,7 @@ use smallvec::SmallVec;
 use super::bulk::BulkShape;
 use super::plan_key::PlanKey;
 use super::session::PreparedTicket;
+use crate::query::execution::Scope;
 use crate::{Instance, Session};
 
 /// A prepared statement.
@@ -69,6 +70,8 @@ pub(crate) struct CachedPlan {
     pub(crate) types: Vec<SqlType>,
     /// Rows of each of the plan's tables when it was made.
     rows: Box<[u64]>,
+    /// Estimates for its first values, on which it rests.
+    assumptions: Box<[Assumption]>,
 }
 
 /// Tables with fewer rows than this are equal for planning.
@@ -93,7 +96,17 @@ impl CachedPlan {
         types: Vec<SqlType>,
     ) -> Self {
         let rows = rows_of(instance, &plan).collect();
-        Self { plan, key, types, rows }
+        Self { plan, key, types, rows, assumptions: Box::default() }
+    }
+
+    /// The same for a plan that is good only where these estimates are alike.
+    pub(crate) fn resting_on(self, assumptions: Vec<Assumption>) -> Self {
+        Self { assumptions: assumptions.into(), ..self }
+    }
+
+    /// Whether another plan may stand beside it, for the same types and other values.
+    fn is_beside(&self, other: &Self) -> bool {
+        self.types != other.types || !self.assumptions.is_empty() && !other.assumptions.is_empty()
     }
 
     /// Whether the plan's tables are about as large as they were when it was made.
@@ -104,13 +117,14 @@ impl CachedPlan {
         })
     }
 
-    /// Whether it is valid for values of these types; some values may have any length.
+    /// Whether it is valid for values of these types, some of which may have any length, and good
+    /// for these values.
     pub(crate) fn is_for(
         &self,
-        instance: &Instance,
-        session: &Session,
+        scope: Scope<'_>,
         (values, of_any_length): (&[(Value, SqlType)], &[bool]),
     ) -> bool {
+        let Scope { instance, session } = scope;
         let is_fit = |(at, (_, ty)): (usize, &(Value, SqlType))| {
             let any_length = of_any_length.get(at).copied().unwrap_or(false);
             self.types[at] == *ty || any_length && self.types[at] == roomy(ty)
@@ -119,9 +133,11 @@ impl CachedPlan {
             && values.iter().enumerate().all(is_fit)
             && self.key.holds(instance, session)
             && self.plan.variables.user.iter().all(|(name, ty)| reads_same(session, name, ty))
-            && self.plan.variables.system.iter().all(|(scope, name, ty)| {
-                Environment::system_variable(session, *scope, name).is_ok_and(|now| now == *ty)
+            && self.plan.variables.system.iter().all(|(of, name, ty)| {
+                Environment::system_variable(session, *of, name).is_ok_and(|now| now == *ty)
             })
+            && (self.assumptions.is_empty()
+                || self.fits_sizes(instance) && scope.holds(&self.assumptions, values))
     }
 }
 
@@ -213,10 +229,16 @@ impl Prepared {
         self.plans.lock().retain(|kept| kept.fits_sizes(instance));
     }
 
-    /// Caches a plan, in place of plans made under other definitions or settings.
+    /// Caches a plan, in place of plans made under other definitions or settings. A plan that rests
+    /// on no estimate is not kept beside those that do: it would be used for all values.
     pub(crate) fn keep(&self, plan: CachedPlan) {
         let mut plans = self.plans.lock();
-        plans.retain(|other| other.key == plan.key && other.types != plan.types);
+        plans.retain(|other| other.key == plan.key);
+        let rests = |other: &CachedPlan| other.types == plan.types && !other.assumptions.is_empty();
+        if plan.assumptions.is_empty() && plans.iter().any(rests) {
+            return;
+        }
+        plans.retain(|other| plan.is_beside(other));
         plans.truncate(PLANS - 1);
         plans.insert(0, plan);
     }

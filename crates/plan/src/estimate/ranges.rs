@@ -1,12 +1,14 @@
 //! Rows in ranges of an index whose values are known before execution: the engine counts them.
 //!
-//! Must not convert a value: one that the column does not hold as it is gives no count.
+//! Converts only texts that write a date or an integer; another value that the column does not hold
+//! as it is gives no count. No warning may come from this: rows are found without it.
 
 use selkie_catalog::TableInfo;
 use selkie_engine::{Bound, IndexCodec, prefix_end};
 use selkie_expr::Expr;
 use selkie_types::charset::LikePattern;
-use selkie_types::{Physical, Value};
+use selkie_types::temporal::{DateOptions, ParsedTemporal};
+use selkie_types::{Date, DateTime, Physical, Value};
 
 use super::assumed::{Given, known};
 use crate::physical::{KeyRange, RangeBound};
@@ -141,6 +143,23 @@ fn like_bounds(
     Some((Bound::Included(prefix.into()), end))
 }
 
+/// The value that a text writes in full.
+fn written(text: &[u8], physical: Physical) -> Option<Value> {
+    fn whole<T>(parsed: ParsedTemporal<T>) -> Option<T> {
+        parsed.value.filter(|_| !parsed.truncated && !parsed.fraction_cut)
+    }
+    let number = || std::str::from_utf8(text).ok();
+    match physical {
+        Physical::Int => number()?.parse().ok().map(Value::Int),
+        Physical::UInt => number()?.parse().ok().map(Value::UInt),
+        Physical::Date => whole(Date::parse(text, DateOptions::LENIENT)).map(Value::Date),
+        Physical::DateTime => {
+            whole(DateTime::parse(text, DateOptions::LENIENT)).map(Value::DateTime)
+        }
+        _ => None,
+    }
+}
+
 fn encode_part(
     codec: &IndexCodec,
     at: usize,
@@ -152,6 +171,7 @@ fn encode_part(
     let converted = match (literal, part.ty.physical()) {
         (Value::Int(v), Physical::UInt) => Value::UInt(u64::try_from(*v).ok()?),
         (Value::UInt(v), Physical::Int) => Value::Int(i64::try_from(*v).ok()?),
+        (Value::Bytes(text), physical) if physical != Physical::Bytes => written(text, physical)?,
         (other, _) => other.clone(),
     };
     let same = converted.physical()? == part.ty.physical();

@@ -1,0 +1,73 @@
+-- A prepared statement reads a few rows by an index and many by the table, whatever its first values were.
+create table t(id int primary key, k int, d datetime, v varchar(200), key (k), key (d)) charset latin1;
+insert into t select seq, seq * 7919 % 20011, timestamp '2024-01-01 00:00:00' + interval seq minute, repeat('v', 150) from seq_1_to_20000;
+analyze table t;
+prepare s from 'select count(v), min(id) from t where k between ? and ?';
+-- Many rows first.
+set @a = 0, @b = 30000;
+execute s using @a, @b;
+set @a = 500, @b = 510;
+flush status;
+execute s using @a, @b;
+show status where variable_name in ('Handler_read_key', 'Handler_read_rnd_next');
+set @a = 0, @b = 30000;
+flush status;
+execute s using @a, @b;
+show status where variable_name in ('Handler_read_key', 'Handler_read_rnd_next');
+set @a = 700, @b = 700;
+flush status;
+execute s using @a, @b;
+show status where variable_name in ('Handler_read_key', 'Handler_read_rnd_next');
+set @a = 700, @b = 600;
+execute s using @a, @b;
+set @a = null, @b = 600;
+execute s using @a, @b;
+set @a = '10', @b = 12.5;
+execute s using @a, @b;
+-- One end.
+prepare s from 'select count(v), max(id) from t where d > ?';
+set @d = timestamp '2024-01-14 21:00:00';
+flush status;
+execute s using @d;
+show status where variable_name in ('Handler_read_key', 'Handler_read_rnd_next');
+set @d = timestamp '2023-01-01 00:00:00';
+execute s using @d;
+set @d = timestamp '2024-01-14 21:10:00';
+flush status;
+execute s using @d;
+show status where variable_name in ('Handler_read_key', 'Handler_read_rnd_next');
+-- Joins, and changes, which lock what they read.
+create table u(n int primary key, w int);
+insert into u select seq, seq * 2 from seq_1_to_300;
+analyze table u;
+prepare s from 'select count(*), sum(w) from t join u on n = id % 1000 where k between ? and ?';
+set @a = 0, @b = 30000;
+execute s using @a, @b;
+set @a = 500, @b = 520;
+execute s using @a, @b;
+prepare s from 'update t set v = ? where k < ? and v <> ?';
+set @v = 'x', @k = 3;
+flush status;
+execute s using @v, @k, @v;
+show status where variable_name in ('Handler_read_key', 'Handler_read_rnd_next', 'Handler_update');
+set @v = 'y', @k = 15000;
+execute s using @v, @k, @v;
+prepare s from 'delete from t where k > ?';
+set @k = 20000;
+flush status;
+execute s using @k;
+show status where variable_name in ('Handler_read_key', 'Handler_read_rnd_next', 'Handler_delete');
+set @k = 3000;
+execute s using @k;
+-- The table shrank: the plans are made again.
+set @a = 0, @b = 100;
+prepare s from 'select count(*), count(v) from t where k between ? and ?';
+execute s using @a, @b;
+delete from t where id > 100;
+execute s using @a, @b;
+-- Variables of a procedure are such values.
+create procedure p(a int, b int) select count(v), sum(id) from t where k between a and b;
+call p(0, 30000);
+call p(10, 2000);
+drop procedure p;
+drop table t, u;
