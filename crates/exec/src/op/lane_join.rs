@@ -65,7 +65,7 @@ pub(super) struct LaneJoin {
     table: Arc<BuildTable>,
     side: Side,
     keys: Vec<Expr>,
-    /// What the operator above makes of the output.
+    /// The fold of the operator above, for the output.
     then: Option<Arc<dyn Fold>>,
     done: Mutex<HashMap<u64, Joined>>,
     /// Whether a stretch had too large an output: later ones are not tried.

@@ -17,8 +17,8 @@ pub(crate) trait Operator {
         false
     }
 
-    /// The same as [`Self::next`] for a parent that needs no rows which lanes have folded into `fold`. All calls have
-    /// the same `fold`.
+    /// The same as [`Self::next`] for a parent that needs no rows which lanes have folded into
+    /// `fold`. All calls have the same `fold`.
     fn next_for(&mut self, fold: &Arc<dyn Fold>) -> SqlResult<Option<Rows>> {
         let _ = fold;
         Ok(self.next()?.map(Rows::Given))

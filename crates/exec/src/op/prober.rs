@@ -24,7 +24,7 @@ pub(super) struct Probing {
     progress: Progress,
 }
 
-/// What a batch gives at first.
+/// The first step with a batch.
 pub(super) enum Begun {
     /// All of its output.
     Whole(Option<Batch>),

@@ -1,7 +1,7 @@
 //! The plan of a prepared statement for the values of an execution. Plans are kept by the types of
 //! the values. One that would read a whole table although an index has ranges of the values is made
-//! with these, and kept for values with about as many rows. A placeholder in ORDER BY or GROUP BY that gives a column number
-//! needs a plan of its own.
+//! with these, and kept for values with about as many rows. A placeholder in ORDER BY or GROUP BY
+//! that gives a column number needs a plan of its own.
 
 use std::sync::Arc;
 
@@ -105,7 +105,12 @@ impl Prepared {
     ) -> SqlResult<Arc<Plan>> {
         let Scope { instance, session } = scope;
         let any = &self.of_any_length;
-        let is_fit = |kept: &&CachedPlan| kept.is_for(scope, (values, any));
+        let is_good = |kept: &CachedPlan| {
+            kept.assumptions.is_empty()
+                || kept.fits_sizes(instance) && scope.holds(&kept.assumptions, values)
+        };
+        let is_fit =
+            |kept: &&CachedPlan| kept.is_for(instance, session, (values, any)) && is_good(kept);
         if let Some(kept) = self.plans.lock().iter().find(is_fit) {
             return Ok(kept.plan.clone());
         }

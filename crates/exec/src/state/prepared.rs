@@ -15,7 +15,6 @@ use smallvec::SmallVec;
 use super::bulk::BulkShape;
 use super::plan_key::PlanKey;
 use super::session::PreparedTicket;
-use crate::query::execution::Scope;
 use crate::{Instance, Session};
 
 /// A prepared statement.
@@ -71,7 +70,7 @@ pub(crate) struct CachedPlan {
     /// Rows of each of the plan's tables when it was made.
     rows: Box<[u64]>,
     /// Estimates for its first values, on which it rests.
-    assumptions: Box<[Assumption]>,
+    pub(crate) assumptions: Box<[Assumption]>,
 }
 
 /// Tables with fewer rows than this are equal for planning.
@@ -110,21 +109,20 @@ impl CachedPlan {
     }
 
     /// Whether the plan's tables are about as large as they were when it was made.
-    fn fits_sizes(&self, instance: &Instance) -> bool {
+    pub(crate) fn fits_sizes(&self, instance: &Instance) -> bool {
         rows_of(instance, &self.plan).zip(&self.rows).all(|(now, then)| {
             let (now, then) = (now.max(FEW_ROWS), (*then).max(FEW_ROWS));
             now.max(then) / now.min(then) < GROWTH
         })
     }
 
-    /// Whether it is valid for values of these types, some of which may have any length, and good
-    /// for these values.
+    /// Whether it is valid for values of these types, some of which may have any length.
     pub(crate) fn is_for(
         &self,
-        scope: Scope<'_>,
+        instance: &Instance,
+        session: &Session,
         (values, of_any_length): (&[(Value, SqlType)], &[bool]),
     ) -> bool {
-        let Scope { instance, session } = scope;
         let is_fit = |(at, (_, ty)): (usize, &(Value, SqlType))| {
             let any_length = of_any_length.get(at).copied().unwrap_or(false);
             self.types[at] == *ty || any_length && self.types[at] == roomy(ty)
@@ -133,11 +131,9 @@ impl CachedPlan {
             && values.iter().enumerate().all(is_fit)
             && self.key.holds(instance, session)
             && self.plan.variables.user.iter().all(|(name, ty)| reads_same(session, name, ty))
-            && self.plan.variables.system.iter().all(|(of, name, ty)| {
-                Environment::system_variable(session, *of, name).is_ok_and(|now| now == *ty)
+            && self.plan.variables.system.iter().all(|(scope, name, ty)| {
+                Environment::system_variable(session, *scope, name).is_ok_and(|now| now == *ty)
             })
-            && (self.assumptions.is_empty()
-                || self.fits_sizes(instance) && scope.holds(&self.assumptions, values))
     }
 }
 
