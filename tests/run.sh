@@ -67,7 +67,7 @@ deny() {
 
 unit() {
   say unit
-  cargo test -q --workspace
+  cargo test -q --workspace --no-fail-fast
 }
 
 # Histories of the whole engine on a simulated disk, crashed at random.
