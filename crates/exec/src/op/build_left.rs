@@ -2,16 +2,15 @@
 //! the cheaper one to keep. Pairs come in the order of the right rows; left rows of semi, anti and
 //! left joins come when the right side has ended.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use selkie_plan::physical::{HashJoin as Plan, JoinKind};
-use selkie_types::{BATCH_ROWS, Batch, Bitmap, SqlError, SqlResult};
+use selkie_types::{BATCH_ROWS, Batch, Bitmap, SqlResult};
 
 use super::hash_join::{build_side, shape_of};
 use super::join_match::{Matcher, Shape};
 use super::key_sorter::{SortedRows, without_last};
-use super::lane_join::{self, LaneJoin};
+use super::lane_join::{self, LaneJoin, Laned, Step};
 use super::overflow::{InOrder, Parts, number_at, numbers};
 use super::probe::{Build, BuildTable, Pairs, forget_filters, key_columns, key_columns_again};
 use super::prober::joined_pairs;
@@ -45,10 +44,7 @@ pub(super) struct BuildLeft<'r> {
     numbered: bool,
     /// The output but for unmatchable rows, if the table did not fit into memory.
     spread: Option<SortedRows<'r>>,
-    /// Output that lanes have made.
-    joined: VecDeque<Batch>,
-    /// The join as lanes know it, if they make it.
-    lanes: Option<Arc<LaneJoin>>,
+    lanes: Laned,
 }
 
 /// Passes batches on, and keeps the rows that the table leaves out because of NULL in a key.
@@ -91,8 +87,7 @@ impl<'r> BuildLeft<'r> {
             unmatchable: None,
             numbered: false,
             spread: None,
-            joined: VecDeque::new(),
-            lanes: None,
+            lanes: Laned::default(),
         })
     }
 
@@ -111,8 +106,7 @@ impl<'r> BuildLeft<'r> {
             unmatchable: None,
             numbered: true,
             spread: None,
-            joined: VecDeque::new(),
-            lanes: None,
+            lanes: Laned::default(),
         }
     }
 
@@ -145,18 +139,6 @@ impl<'r> BuildLeft<'r> {
         Ok(())
     }
 
-    /// The next rows of the right side, or what lanes have made of some.
-    fn next_right(&mut self) -> SqlResult<Option<Rows>> {
-        self.env.check()?;
-        match &self.lanes {
-            None => Ok(self.right.next()?.map(Rows::Given)),
-            Some(lanes) => {
-                let fold: Arc<dyn Fold> = lanes.clone();
-                self.right.next_for(&fold)
-            }
-        }
-    }
-
     /// Starts with a right batch.
     fn begin(&mut self, built: &Built, batch: Batch) -> SqlResult<()> {
         let keys = self.plan.keys.iter().map(|k| &k.right);
@@ -185,12 +167,12 @@ impl<'r> BuildLeft<'r> {
             build.iter().for_each(|&row| built.matched.set(row as usize, true));
             return Ok(None);
         }
-        let sides = ((&*right, &probe[..]), (&build[..], self.plan.kind.keeps_right()));
-        let (eval, table) = (self.env.eval, &*built.table);
-        let (keep, mut output) = joined_pairs(eval, &self.matcher, table, sides.0, sides.1)?;
+        let (eval, wanted) = (self.env.eval, self.plan.kind.keeps_right());
+        let (probe, pairs) = ((&*right, &probe[..]), (&build[..], wanted));
+        let (keep, mut output) = joined_pairs(eval, &self.matcher, &built.table, probe, pairs)?;
         if self.numbered {
             // Pairs come in the order of the right rows.
-            let numbers = right.column(self.plan.right.columns.len()).gather(&probe);
+            let numbers = right.column(self.plan.right.columns.len()).gather(probe.1);
             let numbers = match &keep {
                 Some(keep) => Arc::new(numbers.filter(keep)),
                 None => Arc::new(numbers),
@@ -241,22 +223,12 @@ impl<'r> BuildLeft<'r> {
 
     fn run(&mut self, built: &mut Built) -> SqlResult<Option<Rows>> {
         while self.rest.is_none() {
-            if let Some(batch) = self.joined.pop_front() {
-                return Ok(Some(Rows::Given(batch)));
-            }
             if self.right_batch.is_none() {
-                match self.next_right()? {
+                self.env.check()?;
+                match self.lanes.next(&mut *self.right)? {
                     None => break,
-                    Some(Rows::Given(batch)) => self.begin(built, batch)?,
-                    Some(Rows::Folded { number, .. }) => {
-                        let Some(lanes) = &self.lanes else {
-                            return Err(SqlError::internal("a join without lanes has folded"));
-                        };
-                        if let Some(folded) = lanes.take(number, &mut self.joined)? {
-                            return Ok(Some(folded));
-                        }
-                        continue;
-                    }
+                    Some(Step::Probe(batch)) => self.begin(built, batch)?,
+                    Some(Step::Output(rows)) => return Ok(Some(rows)),
                 }
             }
             if let Some(output) = self.pairs(built)? {
@@ -272,7 +244,7 @@ impl<'r> BuildLeft<'r> {
             self.build()?;
             if let Some(built) = self.built.as_ref().filter(|_| self.takes_folds()) {
                 let (shape, table) = (shape_of(self.env, self.plan), built.table.clone());
-                self.lanes = Some(LaneJoin::of_right(self.plan, shape, table, then.cloned()));
+                self.lanes.begin(LaneJoin::of_right(self.plan, shape, table, then.cloned()));
             }
         }
         let output = match (&mut self.spread, self.built.take()) {

@@ -7,16 +7,15 @@
 //! the same, because operators above may rely on it.
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use selkie_expr::{Expr, ExprKind};
 use selkie_plan::physical::{ColumnType, HashJoin as Plan, JoinKind};
-use selkie_types::{Batch, SqlError, SqlResult};
+use selkie_types::{Batch, SqlResult};
 
 use super::join_match::{Shape, Unmatched};
 use super::key_sorter::SortedRows;
-use super::lane_join::{self, LaneJoin};
+use super::lane_join::{self, LaneJoin, Laned, Step};
 use super::null_aware::NullAware;
 use super::overflow::{InOrder, Parts};
 use super::probe::{Build, BuildTable, KeySide, forget_filters, key_columns, key_columns_again};
@@ -64,10 +63,7 @@ struct HashJoin<'r> {
     table: Option<Arc<BuildTable>>,
     prober: Prober<'r>,
     probing: Option<Probing>,
-    /// Output that lanes have made.
-    joined: VecDeque<Batch>,
-    /// The join as lanes know it, if they make it.
-    lanes: Option<Arc<LaneJoin>>,
+    lanes: Laned,
     /// The whole output, if the table did not fit into memory.
     spread: Option<SortedRows<'r>>,
 }
@@ -85,8 +81,7 @@ impl<'r> HashJoin<'r> {
             table: None,
             prober: Prober::new(&plan.keys, shape_of(env, plan)),
             probing: None,
-            joined: VecDeque::new(),
-            lanes: None,
+            lanes: Laned::default(),
             spread: None,
         })
     }
@@ -100,8 +95,7 @@ impl<'r> HashJoin<'r> {
             table: Some(Arc::new(table)),
             prober: Prober::new(&plan.keys, Shape { numbered: true, ..shape_of(env, plan) }),
             probing: None,
-            joined: VecDeque::new(),
-            lanes: None,
+            lanes: Laned::default(),
             spread: None,
         }
     }
@@ -130,17 +124,6 @@ impl<'r> HashJoin<'r> {
         Ok(())
     }
 
-    /// The next rows of the left side, or what lanes have made of some.
-    fn next_left(&mut self) -> SqlResult<Option<Rows>> {
-        match &self.lanes {
-            None => Ok(self.left.next()?.map(Rows::Given)),
-            Some(lanes) => {
-                let fold: Arc<dyn Fold> = lanes.clone();
-                self.left.next_for(&fold)
-            }
-        }
-    }
-
     /// Starts with a left batch; gives output if that needs no pairs.
     fn begin(&mut self, table: &BuildTable, left: Batch) -> SqlResult<Option<Batch>> {
         let keys = self.plan.keys.iter().map(|k| &k.left);
@@ -164,9 +147,6 @@ impl<'r> HashJoin<'r> {
             return Ok(None);
         }
         loop {
-            if let Some(batch) = self.joined.pop_front() {
-                return Ok(Some(Rows::Given(batch)));
-            }
             let output = match self.probing.take() {
                 Some(probing) => {
                     let (output, rest) = self.prober.next(self.env.eval, table, probing)?;
@@ -175,18 +155,10 @@ impl<'r> HashJoin<'r> {
                 }
                 None => {
                     self.env.check()?;
-                    match self.next_left()? {
+                    match self.lanes.next(&mut *self.left)? {
                         None => return Ok(None),
-                        Some(Rows::Given(left)) => self.begin(table, left)?,
-                        Some(Rows::Folded { number, .. }) => {
-                            let Some(lanes) = &self.lanes else {
-                                return Err(SqlError::internal("a join without lanes has folded"));
-                            };
-                            if let Some(folded) = lanes.take(number, &mut self.joined)? {
-                                return Ok(Some(folded));
-                            }
-                            None
-                        }
+                        Some(Step::Probe(left)) => self.begin(table, left)?,
+                        Some(Step::Output(rows)) => return Ok(Some(rows)),
                     }
                 }
             };
@@ -202,8 +174,7 @@ impl<'r> HashJoin<'r> {
             self.build()?;
             if let Some(table) = self.table.as_ref().filter(|_| self.takes_folds()) {
                 let shape = shape_of(self.env, self.plan);
-                self.lanes =
-                    Some(LaneJoin::of_left(self.plan, shape, table.clone(), then.cloned()));
+                self.lanes.begin(LaneJoin::of_left(self.plan, shape, table.clone(), then.cloned()));
             }
         }
         if let Some(rows) = &mut self.spread {

@@ -17,10 +17,10 @@ use selkie_plan::physical::{HashJoin as Plan, JoinKey, JoinKind};
 use selkie_types::error::catalogue::ER_OUT_OF_RESOURCES;
 use selkie_types::{Batch, SqlError, SqlResult};
 
-use super::Rows;
 use super::join_match::{Matcher, Shape};
 use super::probe::{BuildTable, Pairs, key_columns};
 use super::prober::{Begun, Prober, joined_pairs};
+use super::{Operator, Rows};
 use crate::run::scan::{Fold, has_parameter, suits_lanes};
 
 /// Most bytes of the output of a stretch.
@@ -58,6 +58,51 @@ struct Joined {
     rows: usize,
     /// The output itself, unless the operator above has folded it.
     batches: Vec<Batch>,
+}
+
+/// The part of a join that lanes may make, and the output that they have made.
+#[derive(Default)]
+pub(super) struct Laned {
+    join: Option<Arc<LaneJoin>>,
+    output: VecDeque<Batch>,
+}
+
+/// The next step of a join that probes.
+pub(super) enum Step {
+    /// Rows to probe with.
+    Probe(Batch),
+    /// Output that lanes have made, as rows or folded.
+    Output(Rows),
+}
+
+impl Laned {
+    /// Lets lanes make the join from now on.
+    pub(super) fn begin(&mut self, join: Arc<LaneJoin>) {
+        self.join = Some(join);
+    }
+
+    /// The next step with the rows of the probing side; `None` after the last.
+    pub(super) fn next(&mut self, side: &mut dyn Operator) -> SqlResult<Option<Step>> {
+        let Some(join) = &self.join else { return Ok(side.next()?.map(Step::Probe)) };
+        let fold: Arc<dyn Fold> = join.clone();
+        loop {
+            if let Some(batch) = self.output.pop_front() {
+                return Ok(Some(Step::Output(Rows::Given(batch))));
+            }
+            match side.next_for(&fold)? {
+                None => return Ok(None),
+                Some(Rows::Given(batch)) => return Ok(Some(Step::Probe(batch))),
+                Some(Rows::Folded { number, .. }) => {
+                    let joined = join.take(number)?;
+                    if join.then.is_some() {
+                        let rows = joined.rows;
+                        return Ok(Some(Step::Output(Rows::Folded { number, rows })));
+                    }
+                    self.output.extend(joined.batches);
+                }
+            }
+        }
+    }
 }
 
 /// A join as lanes know it.
@@ -124,20 +169,10 @@ impl LaneJoin {
         })
     }
 
-    /// Takes the output of a stretch: into `output`, or as rows that the operator above has folded.
-    pub(super) fn take(
-        &self,
-        number: u64,
-        output: &mut VecDeque<Batch>,
-    ) -> SqlResult<Option<Rows>> {
-        let Some(joined) = self.done.lock().remove(&number) else {
-            return Err(SqlError::internal("a lane has lost its joined rows"));
-        };
-        if self.then.is_some() {
-            return Ok(Some(Rows::Folded { number, rows: joined.rows }));
-        }
-        output.extend(joined.batches);
-        Ok(None)
+    /// Takes the output of a stretch.
+    fn take(&self, number: u64) -> SqlResult<Joined> {
+        let joined = self.done.lock().remove(&number);
+        joined.ok_or_else(|| SqlError::internal("a lane has lost its joined rows"))
     }
 
     fn join(&self, eval: &EvalContext<'_>, batch: &Batch, out: &mut Output) -> SqlResult<()> {
