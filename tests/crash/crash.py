@@ -45,13 +45,16 @@ LOST = (0, 2003, 2006, 2013)
 class Session(threading.Thread):
     """Works until the server dies."""
 
+    # Of its connection.
+    options = {}
+
     def __init__(self, server, rng):
         super().__init__(daemon=True)
         self.server, self.random, self.problem = server, rng, None
 
     def run(self):
         try:
-            connection = self.server.connect(read_timeout=60, write_timeout=60)
+            connection = self.server.connect(read_timeout=60, write_timeout=60, **self.options)
             with connection.cursor() as cursor:
                 while True:
                     self.work(connection, cursor)
