@@ -19,8 +19,9 @@ import time
 
 import pymysql
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+sys.path[:0] = [os.path.join(os.path.dirname(__file__), ".."), os.path.join(os.path.dirname(__file__), "../spill")]
 from crash import Session, rows  # noqa: E402
+from limits import open_files  # noqa: E402
 from selkie import Server  # noqa: E402
 
 FACTS = 60_000
@@ -125,17 +126,6 @@ class Life:
         return random.Random(self.rng.random())
 
 
-def spilled(server):
-    """Temporary files that the server has open now."""
-    directory, found = f"/proc/{server.process.pid}/fd", 0
-    for name in os.listdir(directory):
-        try:
-            found += "selkie-rows" in os.readlink(os.path.join(directory, name))
-        except OSError:
-            continue
-    return found
-
-
 def check(server, life, changer, loader):
     left = os.listdir(life.tmpdir)
     assert not left, f"left in the temporary directory: {left}"
@@ -174,7 +164,7 @@ def cycle(server, life):
     for session in sessions:
         session.start()
     time.sleep(life.rng.uniform(0.1, 1.5))
-    life.temporary += spilled(server) > 0
+    life.temporary += bool(open_files(server))
     server.kill()
     for session in sessions:
         session.join(60)

@@ -51,7 +51,7 @@ def open_files(server):
             links.append(os.readlink(os.path.join(directory, name)))
         except OSError:
             continue
-    return [link for link in links if "selkie-rows" in link]
+    return [link for link in links if os.path.basename(link).startswith("#") and link.endswith(" (deleted)")]
 
 
 def make(server):
@@ -224,4 +224,5 @@ def main(binary):
     check_full_disk(binary)
 
 
-main(sys.argv[1])
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -32,7 +32,7 @@ mod sync;
 mod table;
 mod trx;
 
-pub use engine::{FlushAtCommit, NativeEngine, NativeOptions};
+pub use engine::{FlushAtCommit, MakeFile, NativeEngine, NativeOptions};
 pub use inspect::inspect;
 
 #[cfg(test)]

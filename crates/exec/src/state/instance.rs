@@ -191,7 +191,7 @@ pub struct Instance {
     /// Places of files of statements.
     pub places: FilePlaces,
     /// Files for rows that do not fit into memory.
-    pub temporary: TemporaryFiles,
+    pub temporary: Arc<TemporaryFiles>,
     /// Work that tables need, or do not need.
     pub upkeep: Upkeep,
     /// Results of queries.
@@ -225,7 +225,7 @@ impl Instance {
             binlog: None,
             system_tables: RwLock::default(),
             places: FilePlaces::new(PathBuf::from("."), None),
-            temporary: TemporaryFiles::default(),
+            temporary: Arc::default(),
             upkeep: Upkeep::default(),
             results: KeptResults::default(),
             handles: Handles::default(),

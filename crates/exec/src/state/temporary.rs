@@ -1,14 +1,14 @@
-//! Files of statements for rows that do not fit into memory. They have no name, so that nothing is
-//! left behind however the server ends, and their space is free when they are closed.
+//! Files of statements for rows that do not fit into memory. They never have a name (`O_TMPFILE`,
+//! where the file system can), so that nothing is left behind however the server ends, and their
+//! space is free when they are closed.
 //!
 //! Must not know what is in the files. Bytes come back as they were written or not at all.
 
-use std::fs::{File, OpenOptions};
-use std::io::ErrorKind;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use selkie_engine::{WaitKind, blocking};
 use selkie_types::error::catalogue::{EE_CANTCREATEFILE, EE_READ, EE_WRITE, ErrorDef};
@@ -20,12 +20,12 @@ use crate::state::error::errno;
 #[derive(Debug)]
 pub struct TemporaryFiles {
     directories: Vec<PathBuf>,
-    next: AtomicU64,
+    next: AtomicUsize,
 }
 
 impl Default for TemporaryFiles {
     fn default() -> Self {
-        Self { directories: vec![std::env::temp_dir()], next: AtomicU64::new(0) }
+        Self { directories: vec![std::env::temp_dir()], next: AtomicUsize::new(0) }
     }
 }
 
@@ -40,32 +40,27 @@ impl TemporaryFiles {
         }
     }
 
+    /// A new file, and the directory it is in.
+    fn make(&self) -> (std::io::Result<File>, &Path) {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let directory = &self.directories[number % self.directories.len()];
+        (blocking(WaitKind::TemporaryFile, || tempfile::tempfile_in(directory)), directory)
+    }
+
+    /// A new file for bytes that are no rows of a statement.
+    pub fn file(&self) -> std::io::Result<File> {
+        self.make().0
+    }
+
     /// A new file; error 1 if there can be none.
     pub(crate) fn create(&self) -> SqlResult<Arc<TemporaryFile>> {
-        loop {
-            let number = self.next.fetch_add(1, Ordering::Relaxed);
-            let directory = &self.directories[number as usize % self.directories.len()];
-            let path = directory.join(format!("selkie-rows-{}-{number}", std::process::id()));
-            let file = blocking(WaitKind::TemporaryFile, || make(&path));
-            let name = path.to_string_lossy().into();
-            match file {
-                Ok(file) => {
-                    return Ok(Arc::new(TemporaryFile { file, name, end: AtomicU64::new(0) }));
-                }
-                // Left by a server that ended before it could remove the name.
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(failed(&EE_CANTCREATEFILE, &name, &error)),
-            }
+        let (file, directory) = self.make();
+        let name = directory.join("selkie-rows").to_string_lossy().into();
+        match file {
+            Ok(file) => Ok(Arc::new(TemporaryFile { file, name, end: AtomicU64::new(0) })),
+            Err(error) => Err(failed(&EE_CANTCREATEFILE, &name, &error)),
         }
     }
-}
-
-/// Makes a file that only this user may open, and removes its name.
-fn make(path: &Path) -> std::io::Result<File> {
-    let mut options = OpenOptions::new();
-    let file = options.read(true).write(true).create_new(true).mode(0o600).open(path)?;
-    std::fs::remove_file(path)?;
-    Ok(file)
 }
 
 #[cold]
@@ -86,6 +81,7 @@ pub(crate) struct Place {
 #[derive(Debug)]
 pub(crate) struct TemporaryFile {
     file: File,
+    /// Its name in errors.
     name: Box<str>,
     end: AtomicU64,
 }

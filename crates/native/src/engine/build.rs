@@ -49,7 +49,7 @@ impl Shared {
         self.undo_losers(context)?;
         let files = self.table_files(def.id)?;
         let index = &def.indexes[position];
-        let mut sorter = Sorter::new(SORT_BYTES);
+        let mut sorter = Sorter::new(SORT_BYTES, &self.temporary);
         NativeTable::each_entry(&files, context, def, position, |entry| {
             if entry.key.len() > MAX_KEY {
                 return Err(EngineError::RowTooBig(MAX_KEY));

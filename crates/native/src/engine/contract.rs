@@ -270,8 +270,8 @@ impl Engine for NativeEngine {
             }
             "innodb_read_only" => {
                 let rescues = self.shared.storage.has_log();
-                self.shared.read_only.store(value != 0, Ordering::Relaxed);
-                self.shared.rescues.store(value != 0 && rescues, Ordering::Relaxed);
+                self.shared.refuses.read_only.store(value != 0, Ordering::Relaxed);
+                self.shared.refuses.rescues.store(value != 0 && rescues, Ordering::Relaxed);
                 value
             }
             "selkie_column_memory" => {

@@ -150,7 +150,7 @@ pub(super) fn scan(
 ) -> EngineResult<Sorter> {
     // Whoever had a handle without an earlier index has ended too.
     files.forget_grown();
-    let mut sorter = Sorter::new(SORT_BYTES);
+    let mut sorter = Sorter::new(SORT_BYTES, &shared.temporary);
     let (rows, mut read, mut pace) = (files.rows(), 0, Pace::new(shared));
     NativeTable::each_visible_entry(shared, files, context, index, |entry| {
         read += 1;

@@ -38,6 +38,6 @@ mod undo_tests;
 
 pub use contract::NativeEngine;
 pub(crate) use open::{open_on, undo_losers};
-pub use options::{FlushAtCommit, NativeOptions};
+pub use options::{FlushAtCommit, MakeFile, NativeOptions};
 pub(crate) use riders::{IgnoredRiders, Riders};
 pub(crate) use shared::Shared;

@@ -82,7 +82,7 @@ pub(crate) fn open_on(disk: Arc<dyn Disk>, options: &NativeOptions) -> Result<Ar
     let undo = Undo::new(recovered.next_seq.max(1), &storage, &recovered.stored())?;
     undo.set_budget(options.undo_memory());
     let riders = std::mem::take(&mut recovered.riders);
-    let shared = Arc::new(Shared::new(storage.clone(), undo, riders));
+    let shared = Arc::new(Shared::new(storage.clone(), undo, riders, options.temporary.clone()));
     if options.background {
         shared.snapshots.set_young(YOUNG);
     }

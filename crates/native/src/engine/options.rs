@@ -6,6 +6,8 @@ use super::riders::Riders;
 use crate::log::FlushMode;
 use crate::storage::{StorageOptions, WITHOUT_UNDO};
 use selkie_engine::RiderFiles;
+use std::fs::File;
+use std::io;
 use std::sync::Arc;
 
 /// The event after which a commit is acknowledged: `innodb_flush_log_at_trx_commit`.
@@ -41,6 +43,9 @@ impl From<FlushAtCommit> for FlushMode {
     }
 }
 
+/// Makes a file without a name.
+pub type MakeFile = Arc<dyn Fn() -> io::Result<File> + Send + Sync>;
+
 /// The smallest log buffer with room for every change of a tree.
 const MIN_LOG_BUFFER: usize = 512 << 10;
 
@@ -72,6 +77,8 @@ pub struct NativeOptions {
     /// 5 takes unfinished transactions for committed, 6 ignores the log; 5 and 6 change nothing on
     /// disk.
     pub force_recovery: u8,
+    /// Files of index builds that do not fit into memory.
+    pub temporary: MakeFile,
     /// The owner of the files that are written from riders. Without one no commit carries a rider,
     /// and a log with riders since the last checkpoint is refused.
     pub rider_files: Option<Arc<dyn RiderFiles>>,
@@ -91,6 +98,7 @@ impl Default for NativeOptions {
             doublewrite: storage.doublewrite,
             background: storage.background,
             force_recovery: storage.force_recovery,
+            temporary: Arc::new(tempfile::tempfile),
             rider_files: None,
         }
     }

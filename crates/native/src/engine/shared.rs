@@ -2,6 +2,7 @@
 //!
 //! Background threads refer to it weakly, so that they do not keep the database open.
 
+use super::options::MakeFile;
 use super::riders::Riders;
 use crate::btree::Tree;
 use crate::columns::Memory;
@@ -59,6 +60,16 @@ impl Stripes {
     }
 }
 
+/// Changes that are refused.
+#[derive(Default)]
+pub(super) struct Refusals {
+    /// Statements must not change anything.
+    pub(super) read_only: AtomicBool,
+    /// Compat: if there is a log to read, statements that add versions are refused with another
+    /// error than deletes.
+    pub(super) rescues: AtomicBool,
+}
+
 /// A tree and the table it belongs to.
 type OwnedTree = (Arc<Tree>, Arc<TableFiles>);
 
@@ -76,17 +87,14 @@ pub(crate) struct Shared {
     pub(crate) counters: RowCounters,
     pub(crate) wait_times: WaitTimes,
     pub(crate) riders: Riders,
+    pub(super) temporary: MakeFile,
     pub(super) tables: RwLock<HashMap<TableId, Arc<TableFiles>>>,
     trees: RwLock<HashMap<FileId, OwnedTree>>,
     files: Mutex<PendingFiles>,
     stripes: Stripes,
     next_trx: AtomicU64,
     pub(super) purger: Purger,
-    /// Statements must not change anything.
-    pub(super) read_only: AtomicBool,
-    /// Compat: if there is a log to read, statements that add versions are refused with another
-    /// error than deletes.
-    pub(super) rescues: AtomicBool,
+    pub(super) refuses: Refusals,
 }
 
 /// Wakes and stops the purge thread.
@@ -112,7 +120,12 @@ impl Purger {
 }
 
 impl Shared {
-    pub(super) fn new(storage: Arc<Storage>, undo: Undo, riders: Riders) -> Shared {
+    pub(super) fn new(
+        storage: Arc<Storage>,
+        undo: Undo,
+        riders: Riders,
+        temporary: MakeFile,
+    ) -> Shared {
         Shared {
             storage,
             undo,
@@ -126,14 +139,14 @@ impl Shared {
             counters: RowCounters::default(),
             wait_times: WaitTimes::default(),
             riders,
+            temporary,
             tables: RwLock::default(),
             trees: RwLock::default(),
             files: Mutex::default(),
             stripes: Stripes::new(),
             next_trx: AtomicU64::new(1),
             purger: Purger::default(),
-            read_only: AtomicBool::new(false),
-            rescues: AtomicBool::new(false),
+            refuses: Refusals::default(),
         }
     }
 
@@ -143,7 +156,7 @@ impl Shared {
 
     /// Refuses changes while the engine is read only.
     pub(crate) fn check_writable(&self) -> EngineResult<()> {
-        match self.read_only.load(Ordering::Relaxed) {
+        match self.refuses.read_only.load(Ordering::Relaxed) {
             true => Err(EngineError::ReadOnly),
             false => Ok(()),
         }
@@ -151,7 +164,7 @@ impl Shared {
 
     /// As [`Self::check_writable`], for changes that add versions of rows.
     pub(crate) fn check_grows(&self) -> EngineResult<()> {
-        match self.rescues.load(Ordering::Relaxed) {
+        match self.refuses.rescues.load(Ordering::Relaxed) {
             true => Err(EngineError::ReadOnlyMode),
             false => self.check_writable(),
         }

@@ -2,14 +2,14 @@
 //! temporary file without a name and are merged when they are read back. The file does not survive
 //! the process and must not.
 
+use super::options::MakeFile;
 use crate::table::BuildEntry;
 use selkie_engine::{EngineError, EngineResult};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::os::unix::fs::FileExt;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes of a run to read at a time.
 const READ_BYTES: usize = 64 << 10;
@@ -41,6 +41,7 @@ pub(super) struct Sorter {
     entries: u64,
     bytes: Vec<u8>,
     places: Vec<Place>,
+    make: MakeFile,
     file: Option<BufWriter<File>>,
     written: u64,
     /// Start and end of each run in the file.
@@ -48,10 +49,10 @@ pub(super) struct Sorter {
 }
 
 impl Sorter {
-    /// Keeps up to `budget` bytes in memory.
-    pub(super) fn new(budget: usize) -> Self {
+    /// Keeps up to `budget` bytes in memory; `make` makes the file for more.
+    pub(super) fn new(budget: usize, make: &MakeFile) -> Self {
         let (bytes, places, runs) = (Vec::new(), Vec::new(), Vec::new());
-        Self { budget, entries: 0, bytes, places, file: None, written: 0, runs }
+        Self { budget, entries: 0, bytes, places, make: make.clone(), file: None, written: 0, runs }
     }
 
     pub(super) fn push(&mut self, entry: &BuildEntry<'_>) -> EngineResult<()> {
@@ -97,7 +98,7 @@ impl Sorter {
         self.sort();
         let mut file = match self.file.take() {
             Some(file) => file,
-            None => BufWriter::with_capacity(1 << 20, nameless_file()?),
+            None => BufWriter::with_capacity(1 << 20, (self.make)()?),
         };
         let begin = self.written;
         for place in &self.places {
@@ -218,23 +219,13 @@ impl Run {
     }
 }
 
-/// Creates a file without a name, which is removed when it is closed.
-fn nameless_file() -> EngineResult<File> {
-    static NUMBER: AtomicU64 = AtomicU64::new(0);
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let name = format!("selkie-sort-{}-{number}", std::process::id());
-    let path = std::env::temp_dir().join(name);
-    let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
-    std::fs::remove_file(&path)?;
-    Ok(file)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::options::NativeOptions;
 
     fn sorted(budget: usize, entries: u32) -> (Vec<Vec<u8>>, usize) {
-        let mut sorter = Sorter::new(budget);
+        let mut sorter = Sorter::new(budget, &NativeOptions::default().temporary);
         for n in 0..entries {
             let mixed = n.wrapping_mul(0x9E37_79B1);
             let key = [&mixed.to_be_bytes()[..], &vec![b'k'; (mixed % 90) as usize]].concat();

@@ -55,8 +55,8 @@ pub(crate) fn open_backend(
     riders: &Riders,
 ) -> Result<Arc<impl SessionFactory + use<>>, String> {
     let binlog = riders.binlog.as_ref();
-    let rider_files = Some(riders.owner());
-    let options = NativeOptions { rider_files, ..native_options(settings) };
+    let temporary = Arc::new(temporary_files(settings));
+    let options = native_options(settings, riders, &temporary);
     let native = NativeEngine::open(data_dir, &options).map_err(|e| format!("InnoDB: {e}"))?;
     let native: Arc<dyn Engine> = Arc::new(native);
     native.set_variable("sync_binlog", number(settings, "sync_binlog"));
@@ -76,7 +76,7 @@ pub(crate) fn open_backend(
     }
     let mut instance = Instance::new(Catalog::new(snapshot), dictionary, engines);
     instance.places = FilePlaces::new(data_dir.to_owned(), secure_directory(settings));
-    instance.temporary = temporary_files(settings);
+    instance.temporary = temporary;
     instance.binlog = binlog.map(|binlog| logged_by(binlog, &native));
     selkie_exec::register_system_tables(&instance);
     let sessions = Registered::default();
@@ -185,8 +185,15 @@ fn number(settings: &Settings, name: &str) -> u64 {
     registry().find(name).map_or(0, |d| settings.get(d).as_u64())
 }
 
-fn native_options(settings: &Settings) -> NativeOptions {
+fn native_options(
+    settings: &Settings,
+    riders: &Riders,
+    temporary: &Arc<TemporaryFiles>,
+) -> NativeOptions {
+    let temporary = Arc::clone(temporary);
     NativeOptions {
+        rider_files: Some(riders.owner()),
+        temporary: Arc::new(move || temporary.file()),
         buffer_pool_bytes: number(settings, "innodb_buffer_pool_size") as usize,
         log_capacity_bytes: number(settings, "innodb_log_file_size"),
         log_buffer_bytes: number(settings, "innodb_log_buffer_size") as usize,
