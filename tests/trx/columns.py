@@ -114,6 +114,9 @@ def beside_writers(server, seconds, seed):
                 if error.args[0] not in (1205, 1213):
                     raise
                 run(reader, "START TRANSACTION WITH CONSISTENT SNAPSHOT")
+        if rng.randrange(8) == 0:
+            # With little memory wide columns are left out, or groups are missing.
+            run(reader, f"SET GLOBAL selkie_column_memory = {rng.choice([0, 20_000, 60_000, 200_000])}")
         compare(reader, "beside writers")
         rounds += 1
     stop.set()
@@ -121,6 +124,7 @@ def beside_writers(server, seconds, seed):
     for writer in writers:
         if writer.error:
             raise writer.error
+    run(readers[0], "SET GLOBAL selkie_column_memory = DEFAULT")
     [reader.close() for reader in readers]
     print(f"columns: {rounds} comparisons beside {sum(writer.count for writer in writers)} transactions of writers")
 
@@ -205,6 +209,62 @@ def used(server):
     run(session, "SET GLOBAL selkie_column_memory = DEFAULT")
 
 
+def fill(session, table, rows=260_000):
+    run(session, f"CREATE OR REPLACE TABLE {table} (id INT PRIMARY KEY, n INT, s VARCHAR(100))")
+    run(session, f"INSERT INTO {table} SELECT seq, seq % 1000, CONCAT(MD5(seq), SHA1(seq)) FROM seq_1_to_{rows}")
+
+
+def read_by_groups(session, query):
+    """Rows of a query that were read from groups; its answer must be that by rows."""
+    run(session, "SET selkie_columns = OFF")
+    expected = run(session, query)
+    run(session, "SET selkie_columns = ON")
+    before = status(session, "rows_read")
+    assert run(session, query) == expected
+    return status(session, "rows_read") - before
+
+
+def short_of_memory(server):
+    """Where memory is short, groups have the narrow columns; a wide one comes once it was read and there is room."""
+    session = server.connect(database="c")
+    narrow, wide = "SELECT SUM(n), MAX(id) FROM {}", "SELECT SUM(CRC32(s)) FROM {}"
+    fill(session, "first")
+    run(session, "SET GLOBAL selkie_column_memory = 8000000")
+    run(session, "ANALYZE TABLE first")
+    assert read_by_groups(session, narrow.format("first")) > 250_000
+    assert read_by_groups(session, wide.format("first")) == 0
+    run(session, "SET GLOBAL selkie_column_memory = 100000000")
+    run(session, "ANALYZE TABLE first")
+    assert read_by_groups(session, wide.format("first")) > 250_000
+    # A wide column that nobody reads goes when another table needs the room.
+    fill(session, "second")
+    run(session, "SET GLOBAL selkie_column_memory = 1000000000")
+    run(session, "ANALYZE TABLE second")
+    full = status(session, "bytes")
+    run(session, f"SET GLOBAL selkie_column_memory = {full}")
+    fill(session, "third")
+    run(session, "ANALYZE TABLE third")
+    assert read_by_groups(session, narrow.format("third")) > 250_000
+    assert status(session, "bytes") < full
+    assert read_by_groups(session, wide.format("second")) == 0
+    run(session, "DROP TABLE first, second, third")
+    run(session, "SET GLOBAL selkie_column_memory = DEFAULT")
+
+
+def beside_limits(server):
+    """The memory of groups takes no room from statements."""
+    session = server.connect(database="c")
+    fill(session, "big")
+    before = int(dict(run(session, "SHOW GLOBAL STATUS LIKE 'Memory_used'"))["Memory_used"])
+    run(session, "ANALYZE TABLE big")
+    run(session, f"SET GLOBAL selkie_memory_limit = {before + (12 << 20)}")
+    try:
+        run(session, "SELECT LENGTH(GROUP_CONCAT(s ORDER BY id)) FROM big WHERE id < 60000")
+    finally:
+        run(session, "SET GLOBAL selkie_memory_limit = DEFAULT")
+    run(session, "DROP TABLE big")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("binary")
@@ -219,6 +279,8 @@ def main():
         beside_writers(server, options.seconds, options.seed)
         analyzed(server)
         used(server)
+        short_of_memory(server)
+        beside_limits(server)
         definitions(server)
     finally:
         server.stop()

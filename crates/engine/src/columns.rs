@@ -43,6 +43,8 @@ pub struct ColumnState {
     pub groups: u64,
     /// Rows in them.
     pub rows: u64,
+    /// Columns that some of them lack for their size, a bit for each of the first 64.
+    pub absent: u64,
 }
 
 /// A table's columns.

@@ -679,6 +679,11 @@ pub trait Table: Send + Sync {
     /// Statistics that need no reading.
     fn statistics(&self) -> TableStatistics;
 
+    /// Share of the rows' pages that the engine's cache cannot hold, from 0 to 1.
+    fn uncached_share(&self) -> f64 {
+        0.0
+    }
+
     /// Number of rows, as in [`Self::statistics`]; the planner asks for it at every statement.
     fn rows(&self) -> u64 {
         self.statistics().rows

@@ -132,7 +132,8 @@ impl Account {
         self.most.load(Ordering::Relaxed)
     }
 
-    /// Adds `bytes`; `total` is the server's sum with them. Returns whether a limit is exceeded.
+    /// Adds `bytes`; `total` is the server's sum with them, as far as it is limited. Returns
+    /// whether a limit is exceeded.
     pub(crate) fn add(&self, bytes: i64, total: i64) -> bool {
         let used = self.used.fetch_add(bytes, Ordering::Relaxed) + bytes;
         if used > self.most.load(Ordering::Relaxed) {
@@ -158,7 +159,7 @@ impl Account {
         let own = used - self.before.load(Ordering::Relaxed);
         let of_session = self.session_limit.load(Ordering::Relaxed).saturating_sub(used);
         let of_statement = server::statement_limit().saturating_sub(own);
-        let of_server = server::memory_limit().saturating_sub(server::total_used());
+        let of_server = server::memory_limit().saturating_sub(server::limited());
         of_session.min(of_statement).min(of_server)
     }
 
@@ -174,7 +175,7 @@ impl Account {
             return Err(SqlError::new(&ER_STATEMENT_TIMEOUT, &[]));
         }
         let used = self.used.load(Ordering::Relaxed).saturating_add(more);
-        let total = server::total_used().saturating_add(more);
+        let total = server::limited().saturating_add(more);
         self.excess(used, total).map_or(Ok(()), |excess| Err(excess.error()))
     }
 }

@@ -36,5 +36,5 @@ pub use account::{Account, Asked};
 pub use counting::Counting;
 pub use fuel::{check, held, left, room};
 pub use selkie_types::pace::{ask, demand, interruptible, spend, tick};
-pub use server::{memory_limit, most_used, set_limits, statement_limit, total_used};
+pub use server::{memory_limit, most_used, set_aside, set_limits, statement_limit, total_used};
 pub use thread::{Attached, Mark, account, attach, detached};

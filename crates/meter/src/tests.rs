@@ -222,3 +222,23 @@ fn a_block_that_grows_and_shrinks_keeps_its_bytes() {
     drop(words);
     assert!(total_used() <= before + (64 << 10));
 }
+
+#[test]
+fn memory_set_aside_leaves_the_statements_their_room() {
+    let _alone = alone();
+    let account = account();
+    let _attached = attach(&account);
+    let cache = {
+        let _server = detached();
+        vec![1u8; 20 << 20]
+    };
+    set_limits(total_used() + (1 << 20), i64::MAX);
+    let held = vec![1u8; 6 << 20];
+    assert!(check().is_err_and(|e| e.is(&ER_OUT_OF_RESOURCES)));
+    set_aside(20 << 20);
+    assert!(check().is_ok());
+    set_aside(-(20 << 20));
+    assert!(check().is_err());
+    drop((held, cache));
+    set_limits(i64::MAX, i64::MAX);
+}

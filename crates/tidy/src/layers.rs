@@ -16,7 +16,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("column", &["types"]),
     ("engine", &["types", "column"]),
     ("memory", &["types", "engine"]),
-    ("native", &["types", "engine", "column", "fulltext"]),
+    ("native", &["types", "meter", "engine", "column", "fulltext"]),
     ("sql", &["types", "meter"]),
     ("expr", &["types", "meter"]),
     ("catalog", &["types", "meter", "engine", "sql", "expr"]),

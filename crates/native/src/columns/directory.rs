@@ -112,6 +112,11 @@ impl Directory {
         Some(Directory::checked(regions))
     }
 
+    /// The same regions, after columns of their groups were left out.
+    pub(super) fn counted_again(&self) -> Directory {
+        Directory::checked(self.regions.to_vec())
+    }
+
     /// Joins rows-only neighbours.
     fn checked(mut regions: Vec<Region>) -> Directory {
         regions.dedup_by(|next, before| next.is_plain() && before.is_plain());
@@ -121,6 +126,7 @@ impl Directory {
         let state = built.fold(ColumnState::default(), |sum, built| ColumnState {
             groups: sum.groups + 1,
             rows: sum.rows + u64::from(built.keys.len()),
+            absent: sum.absent | built.segments.absent(),
         });
         Directory { regions: regions.into(), state }
     }

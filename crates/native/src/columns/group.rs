@@ -4,10 +4,10 @@
 
 use super::Keys;
 use super::memory::{Held, Memory};
+use super::segments::Segments;
 use super::touched::Touched;
 use crate::sync::Mutex;
 use crate::sync::atomic::Ordering;
-use selkie_column::Segment;
 use selkie_engine::TouchedKeys;
 use std::sync::{Arc, OnceLock};
 
@@ -16,8 +16,7 @@ pub(crate) struct Built {
     /// The snapshot: commits up to here are in the group or touched.
     pub(crate) at: u64,
     pub(crate) keys: Keys,
-    /// By position in the definition; `None`: the column is not in the group.
-    pub(crate) segments: Vec<Option<Arc<Segment>>>,
+    pub(crate) segments: Segments,
 }
 
 /// A column group.
@@ -27,6 +26,14 @@ pub(crate) struct Group {
     touched: Mutex<Touched>,
     built: OnceLock<(Built, Held)>,
     memory: Arc<Memory>,
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // No statement gets room for its own rows by being a group's last user.
+        let _server = selkie_meter::detached();
+        drop(self.built.take());
+    }
 }
 
 impl Group {
@@ -58,10 +65,17 @@ impl Group {
 
     /// Sets the content; once.
     pub(crate) fn fill(&self, built: Built) {
-        let segments = built.segments.iter().flatten().map(|segment| segment.memory());
-        let bytes = built.keys.memory() + segments.sum::<usize>();
-        let held = Held::new(self.memory.clone(), bytes as u64);
+        let bytes = built.keys.memory() as u64 + built.segments.memory();
+        let held = Held::new(self.memory.clone(), bytes);
         let _ = self.built.set((built, held));
+    }
+
+    /// Leaves out the columns for which this is true. Returns the bytes that they took.
+    pub(crate) fn shed(&self, is_shed: impl Fn(usize, (usize, usize)) -> bool) -> u64 {
+        let Some((built, held)) = self.built.get() else { return 0 };
+        let freed = built.segments.shed(is_shed);
+        held.less(freed);
+        freed
     }
 
     /// The keys touched up to now with their positions (C5); `None` if the group is full and must

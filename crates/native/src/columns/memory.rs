@@ -1,7 +1,7 @@
 //! Memory of all groups and what became of them. A group counts from its end of building until
 //! its last user drops it.
 //!
-//! Must not hold anything itself.
+//! Must not hold anything itself. The limits of statements leave the groups' bytes out.
 
 use crate::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
@@ -22,10 +22,21 @@ pub(crate) struct Memory {
     pub(crate) patches: AtomicU64,
 }
 
+impl Memory {
+    /// Bytes that groups may still take; `otherwise`: the limit if none is set.
+    pub(crate) fn room(&self, otherwise: u64) -> u64 {
+        let most = match self.limit.load(Ordering::Relaxed) {
+            0 => otherwise,
+            limit => limit,
+        };
+        most.saturating_sub(self.bytes.load(Ordering::Relaxed))
+    }
+}
+
 /// A group's part of the count.
 pub(super) struct Held {
     memory: Arc<Memory>,
-    bytes: u64,
+    bytes: AtomicU64,
 }
 
 impl Held {
@@ -33,13 +44,23 @@ impl Held {
         memory.bytes.fetch_add(bytes, Ordering::Relaxed);
         memory.groups.fetch_add(1, Ordering::Relaxed);
         memory.built.fetch_add(1, Ordering::Relaxed);
-        Held { memory, bytes }
+        selkie_meter::set_aside(bytes as i64);
+        Held { memory, bytes: AtomicU64::new(bytes) }
+    }
+
+    /// Some of the group's bytes are gone.
+    pub(super) fn less(&self, bytes: u64) {
+        self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+        self.memory.bytes.fetch_sub(bytes, Ordering::Relaxed);
+        selkie_meter::set_aside(-(bytes as i64));
     }
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        self.memory.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
+        let bytes = self.bytes.load(Ordering::Relaxed);
+        self.memory.bytes.fetch_sub(bytes, Ordering::Relaxed);
         self.memory.groups.fetch_sub(1, Ordering::Relaxed);
+        selkie_meter::set_aside(-(bytes as i64));
     }
 }

@@ -19,17 +19,19 @@ mod directory;
 mod group;
 mod keys;
 mod memory;
+mod segments;
 #[cfg(test)]
 mod tests;
 mod touched;
 
 pub(crate) use directory::{Directory, Region};
 pub(crate) use group::{Built, Group};
-pub(crate) use keys::Keys;
+pub(crate) use keys::{Finder, Keys};
 pub(crate) use memory::Memory;
+pub(crate) use segments::{LeftOut, Segments};
 
 use crate::sync::RwLock;
-use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::Arc;
 
 /// The column groups of one table.
@@ -39,6 +41,12 @@ pub(crate) struct Columns {
     tracks: AtomicBool,
     directory: RwLock<Arc<Directory>>,
     is_building: AtomicBool,
+    /// Columns that were read, one bit for each of the first 64.
+    wanted: AtomicU64,
+}
+
+fn bit(column: usize) -> u64 {
+    1_u64.checked_shl(column as u32).unwrap_or(0)
 }
 
 /// The right to build groups, which one thread has at a time.
@@ -82,6 +90,33 @@ impl Columns {
     /// The regions now.
     pub(crate) fn directory(&self) -> Arc<Directory> {
         self.directory.read().clone()
+    }
+
+    /// Notes that columns are read.
+    pub(crate) fn want(&self, columns: &[usize]) {
+        let bits = columns.iter().fold(0, |bits, &at| bits | bit(at));
+        if self.wanted.load(Ordering::Relaxed) & bits != bits {
+            self.wanted.fetch_or(bits, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether a column was ever read. Those behind the 64th always count as read.
+    pub(crate) fn is_wanted(&self, column: usize) -> bool {
+        bit(column) == 0 || self.wanted.load(Ordering::Relaxed) & bit(column) != 0
+    }
+
+    /// Leaves wide columns that nobody reads out of all groups. `is_wide`: by bytes and rows.
+    /// Returns the bytes that they took.
+    pub(crate) fn shed_unread(&self, is_wide: impl Fn((usize, usize)) -> bool) -> u64 {
+        let directory = self.directory();
+        let groups = directory.regions().iter().filter_map(|region| region.group.as_ref());
+        let is_shed = |at, size| is_wide(size) && !self.is_wanted(at);
+        let freed = groups.map(|group| group.shed(is_shed)).sum();
+        if freed > 0 {
+            let mut directory = self.directory.write();
+            *directory = Arc::new(directory.counted_again());
+        }
+        freed
     }
 
     /// Takes the right to build, unless another thread has it.

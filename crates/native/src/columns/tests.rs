@@ -5,8 +5,10 @@
 use super::*;
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
-use selkie_engine::TouchedKeys;
-use selkie_types::ByteRows;
+use selkie_column::encode;
+use selkie_engine::testing::items;
+use selkie_engine::{IndexCodec, TouchedKeys};
+use selkie_types::{ByteRows, Column, Physical, Value};
 use std::collections::BTreeSet;
 
 fn key(number: u16) -> [u8; 2] {
@@ -24,7 +26,7 @@ fn group(limit: usize) -> Arc<Group> {
 }
 
 fn fill(group: &Group, at: u64, keys: Keys) {
-    group.fill(Built { at, keys, segments: Vec::new() });
+    group.fill(Built { at, keys, segments: Segments::new(Vec::new(), Vec::new()) });
 }
 
 /// Builds a group of the keys from `lower` to `upper`.
@@ -97,7 +99,86 @@ fn a_replaced_directory_keeps_working_for_its_readers() {
     assert_eq!(columns.directory().regions().len(), 1);
 }
 
+/// Keys of these numbers, made of the group's columns and stored, and the codec.
+fn keys_of_numbers(numbers: &BTreeSet<i32>) -> (Keys, Keys, IndexCodec) {
+    let def = items(1);
+    let codec = IndexCodec::new(&def, &def.indexes[0]);
+    let (mut keys, mut column) = (ByteRows::default(), Column::new(Physical::Int, 0, 0));
+    for number in numbers {
+        let value = Value::Int(i64::from(*number));
+        column.push(&value);
+        codec.key_of_values(&[value], keys.buffer());
+        keys.end_row();
+    }
+    let parts = vec![Arc::new(encode(&column))];
+    (Keys::of_parts(&keys, Arc::new(codec.clone()), parts), Keys::new(&keys), codec)
+}
+
+#[test]
+fn keys_that_columns_make_take_no_room() {
+    let (made, stored, _) = keys_of_numbers(&(-5000..5000).collect());
+    assert!(made.memory() < 200 && stored.memory() > 10_000, "{}", made.memory());
+}
+
+#[test]
+fn columns_of_other_values_make_no_keys() {
+    let mut keys = ByteRows::default();
+    (0..10).for_each(|number| keys.push(&key(number)));
+    let mut column = Column::new(Physical::Int, 0, 0);
+    (0..10).for_each(|number| column.push(&Value::Int(number)));
+    let def = items(1);
+    let codec = Arc::new(IndexCodec::new(&def, &def.indexes[0]));
+    let positions = Keys::of_parts(&keys, codec, vec![Arc::new(encode(&column))]);
+    assert_eq!((positions.find(&key(7)), positions.find(&key(99))), (Ok(7), Err(10)));
+}
+
+#[test]
+fn wide_columns_that_nobody_reads_are_given_up() {
+    let columns = Columns::default();
+    let memory = Arc::<Memory>::default();
+    let group = Arc::new(Group::new(0, 10, memory.clone()));
+    let building = columns.begin_building().expect("nobody builds");
+    building.begin((&key(0), &key(100)), &group);
+    let segment = |len: usize| {
+        let mut column = Column::new(Physical::Bytes, 0, 0);
+        (0..100).for_each(|at| column.push(&Value::Bytes(vec![at as u8; len].into())));
+        Some(Arc::new(encode(&column)))
+    };
+    let segments = Segments::new(vec![segment(4), segment(50), segment(60)], Vec::new());
+    group.fill(Built { at: 1, keys: keys_of((0..100).map(key)), segments });
+    assert!(building.end(&group));
+    let before = memory.bytes.load(Ordering::Relaxed);
+    columns.want(&[2]);
+    let freed = columns.shed_unread(|(bytes, rows)| bytes > rows * 20);
+    assert!(freed > 4000 && memory.bytes.load(Ordering::Relaxed) == before - freed);
+    let there = |at| group.built().expect("built").segments.get(at).is_some();
+    assert_eq!([0, 1, 2].map(there), [true, false, true]);
+    assert_eq!(columns.directory().state().absent, 0b10);
+    assert!(columns.shed_unread(|_| true) > 0);
+    assert_eq!(columns.directory().state().absent, 0b11);
+    drop(building);
+    drop((group, columns));
+    assert_eq!(memory.bytes.load(Ordering::Relaxed), 0);
+}
+
 proptest! {
+    #[test]
+    fn keys_made_of_columns_are_found_like_stored_ones(
+        numbers in btree_set(-3000..3000i32, 0..2500),
+        probes in vec(-3100..3100i32, 30),
+        cut in 0..6usize,
+    ) {
+        let (made, stored, codec) = keys_of_numbers(&numbers);
+        for probe in probes {
+            let mut key = Vec::new();
+            codec.key_of_values(&[Value::Int(i64::from(probe))], &mut key);
+            prop_assert_eq!(made.find(&key), stored.find(&key));
+            prop_assert_eq!(made.find(&key).is_ok(), numbers.contains(&probe));
+            key.resize(cut, 0);
+            prop_assert_eq!(made.find(&key), stored.find(&key));
+        }
+    }
+
     #[test]
     fn regions_cover_every_key_once(cuts in vec((any::<u16>(), any::<u16>(), any::<bool>()), 0..40)) {
         let columns = Columns::default();

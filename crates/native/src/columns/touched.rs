@@ -3,7 +3,7 @@
 //! Keys are only added. A reader copies at most one chunk under the mutex and finds positions
 //! outside of it.
 
-use super::Keys;
+use super::{Finder, Keys};
 use hashbrown::HashTable;
 use selkie_engine::{TouchedKey, TouchedKeys};
 use selkie_types::Bitmap;
@@ -120,8 +120,12 @@ impl Tail {
             None => TouchedKeys { dead: Bitmap::zeros(positions.len() as usize), keys: Vec::new() },
         };
         let fresh = self.sealed.iter().flat_map(|chunk| chunk.iter()).chain(&self.open);
-        for key in fresh.skip(self.skip) {
-            let at = match positions.find(key) {
+        let mut fresh: Vec<&Key> = fresh.skip(self.skip).collect();
+        // Neighbours are found in the same block.
+        fresh.sort_unstable();
+        let mut finder = Finder::new(positions);
+        for key in fresh {
+            let at = match finder.find(key) {
                 Ok(at) => {
                     all.dead.set(at as usize, true);
                     at

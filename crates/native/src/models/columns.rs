@@ -2,7 +2,7 @@
 //! builds again, and readers. A reader gets by columns what it would get by rows.
 
 use super::{Body, Explore, run};
-use crate::columns::{Built, Columns, Group, Keys};
+use crate::columns::{Built, Columns, Finder, Group, Keys, Segments};
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::step;
@@ -87,6 +87,7 @@ impl Model {
                 }
             }
             let segments = vec![(!values.is_empty()).then(|| Arc::new(encode(&values)))];
+            let segments = Segments::new(segments, Vec::new());
             group.fill(Built { at: snapshot, keys: Keys::new(&keys), segments });
             building.end(&group);
         }
@@ -115,11 +116,11 @@ impl Model {
     fn in_group(&self, group: &Group, at: usize, snapshot: u64) -> Option<i64> {
         let built = group.built().filter(|built| built.at <= snapshot)?;
         let touched = group.take_touched(&built.keys)?;
-        let position = built.keys.find(&key(at));
+        let position = Finder::new(&built.keys).find(&key(at));
         let is_touched = touched.keys.iter().any(|touched| *touched.key == key(at));
         assert!(position.is_err() || position.is_ok_and(|p| touched.is_dead(p)) == is_touched);
         let position = position.ok().filter(|_| !is_touched)?;
-        match built.segments[0].as_ref()?.decode(0).ok()?.value(position as usize) {
+        match built.segments.get(0)?.decode(0).ok()?.value(position as usize) {
             Value::Int(value) => Some(value),
             _ => None,
         }

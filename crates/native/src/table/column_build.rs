@@ -7,12 +7,11 @@
 use super::handle::NativeTable;
 use super::leaf_scan::{Step, Walk};
 use super::value;
-use crate::columns::{Built, Group, Keys};
+use crate::columns::{Built, Group, Keys, LeftOut, Segments};
 use crate::page::get_u64;
-use crate::sync::atomic::Ordering;
 use crate::trx::{NativeTrx, Snapshot, View};
 use selkie_column::{Segment, encode};
-use selkie_engine::{EngineResult, EngineTrx, GroupShape, KeyRange, StatementContext};
+use selkie_engine::{EngineResult, EngineTrx, GroupShape, IndexKind, KeyRange, StatementContext};
 use selkie_types::{ByteRows, Column, RowLayout};
 use std::sync::Arc;
 
@@ -24,11 +23,18 @@ const STALE: u32 = MOST_TOUCHED / 8;
 const MOST_KEY_BYTES: usize = 64;
 /// Most bytes of a value, on average.
 const MOST_VALUE_BYTES: usize = 256;
+/// Bytes of a value up to which its column is in a group before anybody read it.
+const NARROW: usize = 8;
+/// Part of the memory that is left which a wider column of a table may take before anybody read it.
+const UNREAD: u64 = 16;
 /// Rows that are decoded together.
 const CHUNK: usize = 4096;
 
 /// Nobody's transaction.
 const NOBODY: u64 = 0;
+
+/// Tells whether a column is to be in a group, by its position, its bytes and the group's rows.
+type Worth<'w> = dyn Fn(usize, (usize, usize)) -> bool + 'w;
 
 /// A range of keys to build a group of.
 struct Stretch {
@@ -62,11 +68,17 @@ impl NativeTable {
         shape: GroupShape,
     ) -> EngineResult<u64> {
         let Some(building) = self.files.columns.begin_building() else { return Ok(0) };
+        // Groups belong to the server and not to the statement that builds them.
+        let _server = selkie_meter::detached();
         let (mut from, mut built) = (Some(Vec::new()), 0);
+        let (mut left_out, mut has_shed) = (Vec::new(), false);
         while let Some(lower) = from {
             context.check_killed()?;
-            if self.is_memory_used_up() {
-                break;
+            if self.room_for_columns() == 0 {
+                if self.shed_unread() == 0 {
+                    break;
+                }
+                has_shed = true;
             }
             let (stretch, next) = self.stretch(lower, shape)?;
             from = next;
@@ -75,20 +87,46 @@ impl NativeTable {
             let memory = self.shared.counters.columns.clone();
             let group = Arc::new(Group::new(self.def.layout.version(), limit, memory));
             building.begin((&stretch.lower, &stretch.upper), &group);
-            let filled = self.fill(trx, context, &stretch, &group);
+            // All groups of a build have the same columns while memory lasts.
+            let decided = built > 0 && !has_shed;
+            let is_worth = |at, size| decided || self.is_worth_keeping(at, size);
+            let filled = self.fill(trx, context, &stretch, (&group, &mut left_out, &is_worth));
             built += u64::from(building.end(&group));
             filled?;
         }
         Ok(built)
     }
 
-    fn is_memory_used_up(&self) -> bool {
-        let memory = &self.shared.counters.columns;
-        let most = match memory.limit.load(Ordering::Relaxed) {
-            0 => (self.shared.storage.pool().capacity() * crate::ids::PAGE_SIZE) as u64,
-            limit => limit,
-        };
-        memory.bytes.load(Ordering::Relaxed) >= most
+    /// Bytes that groups may still take.
+    fn room_for_columns(&self) -> u64 {
+        let pool = self.shared.storage.pool().capacity() * crate::ids::PAGE_SIZE;
+        self.shared.counters.columns.room(pool as u64)
+    }
+
+    /// Whether a column of so many bytes in a group of `rows` rows is worth its memory: it is
+    /// narrow, all of it is small beside the memory left, or it was read and there is room.
+    fn is_worth_keeping(&self, column: usize, (bytes, rows): (usize, usize)) -> bool {
+        if bytes <= rows * NARROW {
+            return true;
+        }
+        let all = bytes as u64 * (self.files.rows() / rows.max(1) as u64).max(1);
+        let room = self.room_for_columns();
+        all <= room / UNREAD || self.files.columns.is_wanted(column) && bytes as u64 <= room
+    }
+
+    /// Whether a group lacks a column that was read since and for which there is room.
+    fn lacks_wanted(&self, group: &Group) -> bool {
+        let room = self.room_for_columns();
+        let is_lacked =
+            |left: LeftOut| left.bytes <= room && self.files.columns.is_wanted(left.column);
+        group.built().is_some_and(|built| built.segments.lacks(is_lacked))
+    }
+
+    /// Leaves wide columns that nobody reads out of the groups of all tables. Returns the bytes
+    /// that they took.
+    fn shed_unread(&self) -> u64 {
+        let is_wide = |(bytes, rows): (usize, usize)| bytes > rows * NARROW;
+        self.shared.all_tables().iter().map(|files| files.columns.shed_unread(is_wide)).sum()
     }
 
     /// The next range without a good group from `lower` on, if it has rows enough; and the key at
@@ -105,7 +143,8 @@ impl NativeTable {
             let stale = STALE.min(limit_of(shape.rows) / 2);
             let is_good = group.version == self.def.layout.version()
                 && !group.is_full()
-                && group.touched() < stale as usize;
+                && group.touched() < stale as usize
+                && !self.lacks_wanted(group);
             if is_good {
                 return Ok((None, end));
             }
@@ -176,13 +215,16 @@ impl NativeTable {
         trx: Option<&NativeTrx>,
         context: &dyn StatementContext,
         stretch: &Stretch,
-        group: &Group,
+        (group, left_out, is_worth): (&Group, &mut Vec<LeftOut>, &Worth<'_>),
     ) -> EngineResult<()> {
         let held = self.snapshot(trx)?;
         let view = View::new(&self.shared.undo, NOBODY, Some(held.at), 0);
         let range = KeyRange { start: stretch.lower.clone(), end: Some(stretch.upper.clone()) };
         let mut walk = Walk::new(range, false);
         let mut rows = Rows::new(&self.def.layout);
+        // A column that was too large for the group before is so for this one, too.
+        left_out.retain(|left| !self.files.columns.is_wanted(left.column));
+        left_out.iter().for_each(|left| rows.columns[left.column] = None);
         while !walk.done {
             context.check_killed()?;
             let mut failed = false;
@@ -207,8 +249,24 @@ impl NativeTable {
         if !rows.decode(1)? {
             return Ok(());
         }
-        group.fill(rows.encode(held.at));
+        let keys = std::mem::take(&mut rows.keys);
+        let kept = rows.encode(left_out, is_worth);
+        let keys = self.keys_of(&keys, &kept);
+        let segments = Segments::new(kept, left_out.clone());
+        group.fill(Built { at: held.at, keys, segments });
         Ok(())
+    }
+
+    /// The keys of a group, made of its columns if it has those of the primary key.
+    fn keys_of(&self, keys: &ByteRows, kept: &[Option<Arc<Segment>>]) -> Keys {
+        let primary = self.def.indexes.iter().position(|index| index.kind == IndexKind::Primary);
+        let Some(at) = primary else { return Keys::new(keys) };
+        let parts = self.def.indexes[at].parts.iter();
+        let parts: Option<Vec<_>> = parts.map(|part| kept.get(part.column)?.clone()).collect();
+        match parts {
+            Some(parts) => Keys::of_parts(keys, Arc::new(self.codecs[at].clone()), parts),
+            None => Keys::new(keys),
+        }
     }
 }
 
@@ -268,16 +326,26 @@ impl<'l> Rows<'l> {
         Ok(self.keys.data().len() <= self.keys.len() * MOST_KEY_BYTES)
     }
 
-    fn encode(self, at: u64) -> Built {
-        let segment = |column: Option<Column>| {
+    /// Its columns. Those that are not worth their memory go to `left_out`, which has those that
+    /// were not read at all.
+    fn encode(
+        self,
+        left_out: &mut Vec<LeftOut>,
+        is_worth: &Worth<'_>,
+    ) -> Vec<Option<Arc<Segment>>> {
+        let mut segment = |(at, column): (usize, Option<Column>)| {
             let column = column.filter(|column| !column.is_empty())?;
             let segment: Segment = encode(&column);
-            (segment.bytes().len() <= column.len() * MOST_VALUE_BYTES).then(|| Arc::new(segment))
+            let (bytes, rows) = (segment.bytes().len(), column.len());
+            if bytes > rows * MOST_VALUE_BYTES {
+                return None;
+            }
+            if !is_worth(at, (bytes, rows)) {
+                left_out.push(LeftOut { column: at, bytes: segment.memory() as u64 });
+                return None;
+            }
+            Some(Arc::new(segment))
         };
-        Built {
-            at,
-            keys: Keys::new(&self.keys),
-            segments: self.columns.into_iter().map(segment).collect(),
-        }
+        self.columns.into_iter().enumerate().map(&mut segment).collect()
     }
 }

@@ -4,7 +4,7 @@
 
 use super::cursor::NativeCursor;
 use super::handle::NativeTable;
-use crate::columns::{Built, Group};
+use crate::columns::{Built, Finder, Group};
 use crate::trx::{NativeTrx, ViewSpec};
 use selkie_column::BLOCK_ROWS;
 use selkie_engine::{
@@ -17,6 +17,7 @@ use std::sync::Arc;
 struct Comparison<'g> {
     built: &'g Built,
     touched: &'g TouchedKeys,
+    finder: Finder<'g>,
     blocks: Vec<Option<(usize, Column)>>,
     /// Positions that were found among the rows.
     found: usize,
@@ -56,8 +57,9 @@ impl NativeTable {
             return Ok(None);
         }
         let Some(touched) = group.take_touched(&built.keys) else { return Ok(None) };
-        let blocks = vec![None; built.segments.len()];
-        let mut comparison = Comparison { built, touched: &touched, blocks, found: 0 };
+        let blocks = vec![None; self.def.columns.len()];
+        let finder = Finder::new(&built.keys);
+        let mut comparison = Comparison { built, touched: &touched, finder, blocks, found: 0 };
         let scan = Scan {
             lower: Bound::Included(lower.into()),
             upper: upper.map_or(Bound::Unbounded, |key| Bound::Excluded(key.into())),
@@ -89,7 +91,7 @@ impl NativeTable {
         row: &[u8],
     ) -> EngineResult<Option<String>> {
         let name = &self.def.name;
-        let position = group.built.keys.find(key);
+        let position = group.finder.find(key);
         let touched = &group.touched.keys;
         let is_touched = touched.binary_search_by(|touched| touched.key[..].cmp(key)).is_ok();
         let at = match position {
@@ -117,7 +119,7 @@ impl NativeTable {
 impl Comparison<'_> {
     /// The value of a column at a position; `None` if the group does not have the column.
     fn value(&mut self, column: usize, at: usize) -> EngineResult<Option<Value>> {
-        let Some(segment) = &self.built.segments[column] else { return Ok(None) };
+        let Some(segment) = self.built.segments.get(column) else { return Ok(None) };
         let block = at / BLOCK_ROWS;
         let cached = &mut self.blocks[column];
         if cached.as_ref().is_none_or(|(known, _)| *known != block) {

@@ -39,6 +39,7 @@ impl ColumnSource for NativeTable {
     ) -> EngineResult<Box<dyn ColumnReader<'a> + 'a>> {
         let trx = own_trx(trx)?;
         let view = self.view_of(trx)?.spec();
+        self.files.columns.want(&spec.columns);
         let directory = self.files.columns.directory();
         Ok(Box::new(NativeReader { table: self, trx, context, view, directory, spec }))
     }
@@ -60,7 +61,7 @@ impl NativeReader<'_> {
         if is_older || group.version != self.table.def.layout.version() {
             return None;
         }
-        let segment = |at: &usize| built.segments.get(*at)?.clone();
+        let segment = |at: &usize| built.segments.get(*at);
         let segments: Option<Vec<Arc<Segment>>> = self.spec.columns.iter().map(segment).collect();
         let segments = segments?;
         let Some(touched) = group.take_touched(&built.keys) else {

@@ -224,6 +224,12 @@ impl Table for NativeTable {
         }
     }
 
+    fn uncached_share(&self) -> f64 {
+        let cache = self.shared.storage.pool().capacity() * crate::ids::PAGE_SIZE;
+        let bytes = self.bytes_of(&self.files.clustered) as f64;
+        (1.0 - cache as f64 / bytes.max(1.0)).max(0.0)
+    }
+
     fn rows(&self) -> u64 {
         self.files.rows()
     }

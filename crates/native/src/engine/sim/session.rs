@@ -10,6 +10,7 @@ use super::model::{
 };
 use super::work::{Statement, new_row};
 use crate::disk::sim::Rng;
+use crate::sync::atomic::Ordering;
 use crate::table::NativeTable;
 use crate::trx::undo_losers_step;
 use selkie_engine::testing::rows_of;
@@ -106,7 +107,14 @@ impl<'a> Sessions<'a> {
         let table = NativeTable::new(shared.clone(), files.clone(), def)?;
         let shape = GroupShape { rows: 1 + self.rng.below(20) as u32, least: 1 };
         let at = self.rng.below(SESSIONS as u64 + 1) as usize;
-        match self.rng.below(4) {
+        let memory = &shared.counters.columns;
+        match self.rng.below(5) {
+            4 => {
+                // Some groups have all columns, some few; some find no room.
+                let limit = [0, 1, 2000, 20_000][self.rng.below(4) as usize];
+                memory.limit.store(limit, Ordering::Relaxed);
+                files.columns.shed_unread(|_| true);
+            }
             0 => {
                 let directory = files.columns.directory();
                 let groups: Vec<_> =
