@@ -4,7 +4,8 @@ Each query runs N times on both, alternately, and the best times count. The answ
 and with reference answers if there are some for the scale. Needs `pip install duckdb`; a peer with wrong answers fails
 the run too. With --load both get their tables from `tpchgen-cli tbl -s SCALE`; DuckDB has no indexes.
 
-usage: beside.py PORT DATABASE [--tables DIR --load] [--scale S] [--answers DIR] [--runs N] [--lanes N] [--set VARIABLE=VALUE]
+usage: beside.py PORT DATABASE [--tables DIR --load] [--scale S] [--answers DIR] [--runs N] [--lanes N] [--peer-memory 4GB]
+                 [--set VARIABLE=VALUE]
 """
 
 import argparse
@@ -48,11 +49,14 @@ def main():
     parser.add_argument("--answers", default=os.path.join(HERE, "answers"))
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--lanes", type=int, default=2, help="threads of DuckDB")
+    parser.add_argument("--peer-memory", default="", help="memory_limit of DuckDB, for example 4GB")
     parser.add_argument("--set", action="append", default=[], help="session variable of Selkie")
     parser.add_argument("--only", type=int, nargs="*")
     options = parser.parse_args()
     peer = duckdb.connect(options.database)
     peer.execute(f"SET threads = {options.lanes}")
+    if options.peer_memory:
+        peer.execute(f"SET memory_limit = '{options.peer_memory}'")
     if options.load:
         load(options.port, options.tables)
         duckdb_peer.load(peer, options.tables)

@@ -1,4 +1,5 @@
-//! The cost model, in nanoseconds of one core of the executor on cached data.
+//! The cost model, in nanoseconds of one core of the executor. Only lookups in tables that are
+//! larger than the engine's cache, and scans of these by rows, count pages that must be read.
 //!
 //! All constants are here, each with its reason. Only their ratios matter: the choice of a plan
 //! rarely depends on less than a factor of two.
@@ -30,6 +31,10 @@ pub(crate) const INDEX_DESCENT: f64 = 800.0;
 pub(crate) const INDEX_ENTRY: f64 = 40.0;
 /// Fetching the row of a secondary index entry: a second descent, made cheaper by batching.
 pub(crate) const FETCH_ROW: f64 = 550.0;
+/// Reading a page that is not in memory: a fast disk, and the thread that waits for it.
+pub(crate) const PAGE_READ: f64 = 50_000.0;
+/// A row's part of reading a page that is not in memory ahead of a scan.
+pub(crate) const ROW_READ: f64 = 100.0;
 /// Putting a row into a hash table: key encoding, hashing, copying.
 pub(crate) const HASH_BUILD: f64 = 60.0;
 /// Extra cost per row if the hash table exceeds the caches.

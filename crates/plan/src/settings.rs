@@ -298,8 +298,13 @@ pub trait StatisticsSource {
         false
     }
 
-    /// Share of a table's rows, from 0 to 1, that a scan reads by column groups.
-    fn grouped_share(&self, _table: &TableInfo) -> f64 {
+    /// Share of a table's rows, from 0 to 1, that a scan of these columns reads by column groups.
+    fn grouped_share(&self, _table: &TableInfo, _columns: &[usize]) -> f64 {
+        0.0
+    }
+
+    /// Share of the pages of a table's rows that are not in memory, from 0 to 1.
+    fn uncached_share(&self, _table: &TableInfo) -> f64 {
         0.0
     }
 

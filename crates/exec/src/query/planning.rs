@@ -21,6 +21,7 @@ use selkie_types::{Condition, SqlResult, SqlType, Value};
 
 use crate::query::execution::{Execution, Scope};
 use crate::query::running::Running;
+use crate::state::column_keeper::COLUMNS_FROM;
 use crate::state::packages;
 use crate::state::session::UseColumns;
 use crate::state::transaction::Transaction;
@@ -93,13 +94,26 @@ impl StatisticsSource for EngineStatistics<'_> {
         old.part(&handle.engine).is_some_and(|trx| handle.table.is_too_young(trx, index))
     }
 
-    fn grouped_share(&self, table: &TableInfo) -> f64 {
+    fn uncached_share(&self, table: &TableInfo) -> f64 {
+        // A small table is in memory soon, whatever the size of the cache.
+        let is_large = self.table_rows(table) >= Some(COLUMNS_FROM as f64);
+        if !is_large || !table.has_storage() {
+            return 0.0;
+        }
+        self.instance.look_into(table).map_or(0.0, |handle| handle.table.uncached_share())
+    }
+
+    fn grouped_share(&self, table: &TableInfo, columns: &[usize]) -> f64 {
         if !self.uses_columns || !table.has_storage() {
             return 0.0;
         }
         let Some(handle) = self.instance.look_into(table) else { return 0.0 };
-        let Some(columns) = handle.table.columns() else { return 0.0 };
-        columns.state().rows as f64 / handle.table.rows().max(1) as f64
+        let Some(source) = handle.table.columns() else { return 0.0 };
+        let state = source.state();
+        if columns.iter().any(|column| *column < 64 && state.absent >> column & 1 == 1) {
+            return 0.0;
+        }
+        state.rows as f64 / handle.table.rows().max(1) as f64
     }
 
     fn given(&self) -> Given<'_> {

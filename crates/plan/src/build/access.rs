@@ -201,7 +201,8 @@ impl Builder<'_> {
     ) -> f64 {
         let tested = self.conditions_cost(conditions, rows);
         let row = row_cost(info, None) + read.len() as f64 * cost::DECODE_COLUMN;
-        let by_rows = rows * row + tested;
+        let uncached = self.source.uncached_share(&info.table);
+        let by_rows = rows * (row + uncached * cost::ROW_READ) + tested;
         let grouped = self.grouped_share(info, read);
         if grouped == 0.0 || goal.limit.is_some() {
             return by_rows;
@@ -240,7 +241,12 @@ impl Builder<'_> {
         if !is_plain {
             return 0.0;
         }
-        self.source.grouped_share(&info.table).clamp(0.0, 1.0)
+        self.source.grouped_share(&info.table, read).clamp(0.0, 1.0)
+    }
+
+    /// Cost of reading the page of a row that is found by its key.
+    pub(super) fn page_cost(&self, info: &RelationInfo) -> f64 {
+        self.source.uncached_share(&info.table) * cost::PAGE_READ
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -278,7 +284,7 @@ impl Builder<'_> {
             + match (clustered, covering || entry_locks) {
                 (true, _) => row_cost(info, None),
                 (false, true) => row_cost(info, Some(at)),
-                (false, false) => cost::INDEX_ENTRY + cost::FETCH_ROW,
+                (false, false) => cost::INDEX_ENTRY + cost::FETCH_ROW + self.page_cost(info),
             };
         let read_rows = match clustered && whole && order != Some(true) {
             true => self.rows_read(info, conditions, read, (scanned, goal)),

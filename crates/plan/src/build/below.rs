@@ -49,7 +49,7 @@ impl Builder<'_> {
                 }
                 Operator::Project { input, .. } | Operator::Filter { input, .. } => input,
                 Operator::TableScan(scan) => {
-                    let grouped = self.source.grouped_share(&scan.table) > 0.5;
+                    let grouped = self.source.grouped_share(&scan.table, &[]) > 0.5;
                     return (aggregations > 0 && grouped).then_some((node.cost, scan.examined));
                 }
                 _ => return None,

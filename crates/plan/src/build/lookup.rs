@@ -159,7 +159,12 @@ impl Builder<'_> {
             false => 1.0,
         };
         let descent = share * cost::lookups(1.0, found, fetch);
-        lookup.cost = descent + found * width + self.conditions_cost(own, found);
+        let pages = match (fetch, clustered) {
+            (true, _) => found * self.page_cost(info),
+            (false, true) => self.page_cost(info),
+            (false, false) => 0.0,
+        };
+        lookup.cost = descent + pages + found * width + self.conditions_cost(own, found);
         Some(lookup)
     }
 

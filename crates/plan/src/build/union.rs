@@ -30,7 +30,7 @@ impl Builder<'_> {
         let unions = conditions.iter().filter_map(|c| self.union_of(info, c, rows));
         let (found, union) = unions.min_by(|a, b| a.0.total_cmp(&b.0))?;
         let descents: usize = union.iter().map(|(_, bounds)| bounds.ranges.len()).sum();
-        let each = cost::INDEX_ENTRY + cost::HASH_BUILD + cost::FETCH_ROW;
+        let each = cost::INDEX_ENTRY + cost::HASH_BUILD + cost::FETCH_ROW + self.page_cost(info);
         let cost = cost::OPEN_SCAN * union.len() as f64
             + descents as f64 * cost::INDEX_DESCENT
             + found * (each + read.len() as f64 * cost::DECODE_COLUMN)

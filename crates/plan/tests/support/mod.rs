@@ -173,7 +173,7 @@ impl StatisticsSource for Grouped {
         StoredStatistics.table_rows(table)
     }
 
-    fn grouped_share(&self, table: &TableInfo) -> f64 {
+    fn grouped_share(&self, table: &TableInfo, _: &[usize]) -> f64 {
         if self.table_rows(table) >= Some(50_000.0) { 1.0 } else { 0.0 }
     }
 }
