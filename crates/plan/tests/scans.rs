@@ -74,3 +74,29 @@ fn only_scans_of_what_an_update_changes_feed_it() {
     assert_eq!(feeds("DELETE FROM t WHERE c LIKE '%a'"), "");
     assert_eq!(feeds("SELECT b FROM t FOR UPDATE"), "");
 }
+
+/// Names of the tables whose rows are looked up.
+fn looked_up(plan: &Plan) -> String {
+    let text = selkie_plan::explain::tree(plan);
+    let lines = text.lines().filter_map(|line| line.trim().strip_prefix("Lookup "));
+    let mut names: Vec<&str> = lines.filter_map(|line| line.split(' ').next()).collect();
+    names.sort_unstable();
+    names.join(" ")
+}
+
+#[test]
+fn rows_beyond_the_cache_are_not_looked_up_one_by_one() {
+    let sql = "SELECT SUM(l_quantity) FROM part JOIN lineitem ON l_partkey = p_partkey
+        WHERE p_brand = 'Brand#12' AND p_size = 5";
+    let plan = support::plan_sql_with_groups(sql).unwrap();
+    assert_eq!(looked_up(&plan), "lineitem");
+    let plan = support::plan_sql_short_of_memory(sql, None).unwrap();
+    assert_eq!(looked_up(&plan), "");
+    // Few rows are, and many where the groups lack a column.
+    let one = "SELECT l_quantity FROM part JOIN lineitem ON l_partkey = p_partkey WHERE p_size = 5
+        AND p_partkey BETWEEN 5 AND 9";
+    let plan = support::plan_sql_short_of_memory(one, None).unwrap();
+    assert_eq!(looked_up(&plan), "lineitem");
+    let plan = support::plan_sql_short_of_memory(sql, Some("l_quantity")).unwrap();
+    assert_eq!(looked_up(&plan), "lineitem");
+}

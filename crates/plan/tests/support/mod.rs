@@ -166,15 +166,31 @@ pub(crate) fn snapshot() -> Snapshot {
 }
 
 /// Row counts from ANALYZE; all rows of large tables are in column groups.
-struct Grouped;
+struct Grouped {
+    /// Whether the cache holds a tenth of the rows of large tables only.
+    is_cache_small: bool,
+    /// A column that groups of `lineitem` lack.
+    absent: Option<&'static str>,
+}
 
 impl StatisticsSource for Grouped {
     fn table_rows(&self, table: &TableInfo) -> Option<f64> {
         StoredStatistics.table_rows(table)
     }
 
-    fn grouped_share(&self, table: &TableInfo, _: &[usize]) -> f64 {
-        if self.table_rows(table) >= Some(50_000.0) { 1.0 } else { 0.0 }
+    fn grouped_share(&self, table: &TableInfo, columns: &[usize]) -> f64 {
+        let is_absent = |at: &usize| self.absent == Some(&*table.columns[*at].name);
+        match self.table_rows(table) >= Some(50_000.0) && !columns.iter().any(is_absent) {
+            true => 1.0,
+            false => 0.0,
+        }
+    }
+
+    fn uncached_share(&self, table: &TableInfo) -> f64 {
+        match self.is_cache_small && self.table_rows(table) >= Some(50_000.0) {
+            true => 0.9,
+            false => 0.0,
+        }
     }
 }
 
@@ -186,7 +202,14 @@ pub(crate) fn plan_sql(sql: &str) -> SqlResult<Plan> {
 /// Plans `sql` over these definitions, as if large tables had column groups.
 #[allow(dead_code, reason = "only some of the test programs have such plans")]
 pub(crate) fn plan_sql_with_groups(sql: &str) -> SqlResult<Plan> {
-    plan_by(sql, &Grouped)
+    plan_by(sql, &Grouped { is_cache_small: false, absent: None })
+}
+
+/// As [`plan_sql_with_groups`], as if the cache held a tenth of the rows of large tables, and the
+/// groups lacked a column.
+#[allow(dead_code, reason = "only some of the test programs have such plans")]
+pub(crate) fn plan_sql_short_of_memory(sql: &str, absent: Option<&'static str>) -> SqlResult<Plan> {
+    plan_by(sql, &Grouped { is_cache_small: true, absent })
 }
 
 fn plan_by(sql: &str, statistics: &dyn StatisticsSource) -> SqlResult<Plan> {
