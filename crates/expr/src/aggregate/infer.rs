@@ -11,6 +11,7 @@ use crate::cast;
 use crate::collate::{self, Claim, Coercibility};
 use crate::context::TypeContext;
 use crate::expr::{Expr, ExprKind};
+use crate::operator;
 use crate::refuse::refuse_any;
 use crate::result_type;
 
@@ -131,6 +132,23 @@ fn average(a: &mut Aggregate, types: &TypeContext) {
     } else {
         double_type(&declared, whole, increment)
     };
+}
+
+/// Gives an average all digits that its division computes; returns the type it shows.
+///
+/// Compat: `AVG(i)*3` over 1, 2 and 4 is 7.0000, like `SUM(i)/COUNT(*)*3`.
+pub(super) fn hold_quotient(a: &mut Aggregate) -> Option<SqlType> {
+    if a.kind != AggregateKind::Avg || a.ty.physical() != Physical::Decimal {
+        return None;
+    }
+    let input = &a.args[0].ty;
+    let scale = if input.physical() == Physical::Decimal { input.decimals } else { 0 };
+    let digits = operator::quotient_scale(scale, 0, a.parameter as u32);
+    let more = digits.checked_sub(a.ty.decimals).filter(|more| *more > 0)?;
+    let shown = a.ty.clone();
+    a.ty.length += u32::from(more);
+    a.ty.decimals = digits;
+    Some(shown)
 }
 
 fn extreme(a: &mut Aggregate, types: &TypeContext) {

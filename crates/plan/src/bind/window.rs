@@ -88,12 +88,21 @@ impl Binder<'_> {
         }
         let mut args = self.window_args(call)?;
         let (partition, order) = self.window_keys(&spec)?;
-        let (function, ty, nullable) = self.window_function(call, &mut args, &order)?;
+        let (mut function, mut ty, nullable) = self.window_function(call, &mut args, &order)?;
+        let mut shown = None;
+        if let WindowFunction::Aggregate(call) = &mut function {
+            shown = call.hold_quotient();
+            ty = call.ty.clone();
+        }
         let frame = self.frame(spec.frame.as_ref(), &order)?;
         let column = self.columns.add(ty, nullable);
         let item = WindowItem { column, function, args, frame };
         self.add_window(partition, order, item);
-        Ok(self.columns.expr(column))
+        let mut expr = self.columns.expr(column);
+        if let Some(shown) = shown {
+            cast::to_shown(&mut expr, &shown);
+        }
+        Ok(expr)
     }
 
     /// Window functions are allowed in the select list and in ORDER BY, but not inside aggregates,
