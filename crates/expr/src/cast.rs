@@ -26,7 +26,9 @@ pub use extreme::is_extreme_of_texts;
 pub use fixed_binary::to_fixed_binary;
 pub(crate) use fixed_binary::{to_its_bytes, to_its_text};
 pub use number::integer_of_hex;
-pub(crate) use temporal::{DateRule, datetime_of_time, fsp_of, incorrect, lenient, settled};
+pub(crate) use temporal::{
+    DateRule, datetime_of_time, fsp_of, incorrect, lenient, settled, warn_of_argument,
+};
 pub use temporal::{fraction_digits, literal_temporal};
 pub use text::{has_needed_digits, text_length};
 pub use value::{natural_type, value};
