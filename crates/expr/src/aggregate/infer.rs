@@ -115,6 +115,7 @@ fn sum(a: &mut Aggregate) {
 fn summed(declared: &SqlType, e: &Expr) -> SqlType {
     match declared.kind {
         TypeKind::Decimal => declared.clone(),
+        TypeKind::Bit => SqlType::decimal(declared.length, 0),
         _ if e.ty.physical() == Physical::Decimal => e.ty.clone(),
         _ if declared.is_integer() => SqlType::decimal(cast::digits_of_value(e), 0),
         _ => cast::decimal_type(&e.ty),
@@ -196,13 +197,28 @@ fn spread(a: &mut Aggregate, types: &TypeContext) {
         _ if e.ty.is_temporal() => e.ty.decimals,
         _ => 0,
     };
+    let is_double = matches!(e.ty.kind, TypeKind::Float | TypeKind::Double);
+    let is_double =
+        is_double || matches!(e.ty.kind, TypeKind::Enum | TypeKind::Set | TypeKind::Null);
+    // Compat: the variable counts for exact numbers only.
+    let increment = if is_double { 4 } else { types.div_precision_increment };
+    let length = match is_double {
+        true => 17 + u32::from(decimals),
+        false => spread_length(e, decimals, increment),
+    };
     cast::to_double(e);
     a.ty = if decimals >= NOT_FIXED_DECIMALS {
         result_type::double_type(NOT_FIXED_DECIMALS)
     } else {
-        let decimals = decimals + types.div_precision_increment;
-        SqlType::new(TypeKind::Double, 26, decimals.min(30))
+        SqlType::new(TypeKind::Double, length, (decimals + increment).min(30))
     };
+}
+
+/// Compat: a variance has twice the digits of an exact number, a point and a sign, though it is a
+/// double.
+fn spread_length(e: &Expr, decimals: u8, increment: u8) -> u32 {
+    let point = u32::from(decimals + increment > 0);
+    2 * summed(&e.ty, e).length + u32::from(increment) + 1 + point
 }
 
 fn bits(a: &mut Aggregate) {

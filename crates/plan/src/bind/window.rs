@@ -87,8 +87,8 @@ impl Binder<'_> {
             spec.order_by = form.order(call);
         }
         let mut args = self.window_args(call)?;
-        let (partition, order) = self.window_keys(&spec)?;
-        let (mut function, mut ty, nullable) = self.window_function(call, &mut args, &order)?;
+        let (partition, mut order) = self.window_keys(&spec)?;
+        let (mut function, mut ty, nullable) = self.window_function(call, &mut args, &mut order)?;
         let mut shown = None;
         if let WindowFunction::Aggregate(call) = &mut function {
             shown = call.hold_quotient();
@@ -211,12 +211,13 @@ impl Binder<'_> {
         &mut self,
         call: &ast::FunctionCall,
         args: &mut Vec<Expr>,
-        order: &[SortItem],
+        order: &mut [SortItem],
     ) -> SqlResult<(WindowFunction, SqlType, bool)> {
         use WindowFunction::*;
         let plain = |e: &Expr| SqlType { zerofill: false, ..e.ty.clone() };
         let first = |args: &[Expr]| args.first().map_or(SqlType::null(), plain);
         let share = || SqlType::new(TypeKind::Double, 17, SHARE_DECIMALS);
+        let between = || SqlType::new(TypeKind::Double, 18, SHARE_DECIMALS);
         let count = || SqlType::new(TypeKind::BigInt, 21, 0);
         let name = call.name.value.to_ascii_lowercase();
         let counted = if name == "ntile" { 0 } else { 1 };
@@ -244,12 +245,12 @@ impl Binder<'_> {
             "median" => {
                 args.push(Expr::double(0.5));
                 self.check_percentile("median", args, order)?;
-                (PercentileCont, share(), true)
+                (PercentileCont, between(), true)
             }
             "percentile_cont" => {
                 self.check_percentile("percentile_cont", args, order)?;
                 args.iter_mut().for_each(cast::to_double);
-                (PercentileCont, share(), true)
+                (PercentileCont, between(), true)
             }
             "percentile_disc" => {
                 self.check_percentile("percentile_disc", args, order)?;
@@ -262,8 +263,12 @@ impl Binder<'_> {
     }
 
     /// Interpolated percentiles need numbers, and the share must be a number.
-    fn check_percentile(&self, name: &str, args: &[Expr], order: &[SortItem]) -> SqlResult<()> {
+    ///
+    /// Compat: a date or a time is the number it is written as.
+    fn check_percentile(&self, name: &str, args: &[Expr], order: &mut [SortItem]) -> SqlResult<()> {
         let between = name != "percentile_disc";
+        let written = |key: &&mut SortItem| between && key.expr.ty.is_temporal();
+        order.iter_mut().filter(written).for_each(|key| cast::to_double(&mut key.expr));
         if between && !order.iter().all(|key| key.expr.ty.is_numeric()) {
             // Compat: errors of MEDIAN name the function it stands for.
             return Err(SqlError::new(&ER_WRONG_TYPE_FOR_PERCENTILE_FUNC, &[&"percentile_cont"]));
