@@ -392,6 +392,13 @@ pub fn to_shown(e: &mut Expr, ty: &SqlType) {
     }
 }
 
+/// Gives a decimal no more digits than it shows; [`unround`] cannot restore others.
+pub fn cut_to_shown(e: &mut Expr) {
+    if wider_scale(e).is_some() {
+        wrap(e, e.ty.clone(), false, number::decimal_to_scale);
+    }
+}
+
 /// The column that `e` shows with another number of digits.
 pub fn shown_column(e: &Expr) -> Option<usize> {
     match &e.kind {

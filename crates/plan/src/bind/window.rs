@@ -293,6 +293,13 @@ impl Binder<'_> {
             let what = format!("{name}(DISTINCT) aggregate as window function");
             return Err(SqlError::not_supported(what));
         }
+        // Compat: the rows are kept in a table before the function reads them, but those of a
+        // grouping, which keeps the digits of its own values.
+        for arg in args.iter_mut() {
+            if !self.scope().aggregates.contains(arg) {
+                cast::cut_to_shown(arg);
+            }
+        }
         let call = AggregateCall::new(kind, false, std::mem::take(args), self.types)?;
         let (ty, nullable) = (call.ty.clone(), call.nullable);
         Ok((WindowFunction::Aggregate(call), ty, nullable))
