@@ -20,7 +20,7 @@ use selkie_types::{CollationId, Decimal, JsonRole, Physical, SqlResult, SqlType,
 
 pub use condition::{to_condition, to_where_condition, to_whole_condition};
 pub use digits::{unround, wider_scale};
-pub use explicit::cast;
+pub use explicit::{binary_length, cast};
 pub(crate) use extreme::compare_as_numbers;
 pub use extreme::is_extreme_of_texts;
 pub use fixed_binary::to_fixed_binary;
