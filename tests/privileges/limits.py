@@ -13,7 +13,7 @@ import pymysql
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from selkie import Server  # noqa: E402
 
-BLOCKED, LIMIT, DENIED = 4150, 1226, 1045
+BLOCKED, LIMIT, DENIED, NO_PASSWORD = 4150, 1226, 1045, 1698
 
 
 class Client:
@@ -136,6 +136,17 @@ class Test:
         finally:
             self.do(f"SET GLOBAL max_password_errors = {before}")
 
+    def methods(self):
+        """The error of a refused login speaks of a password if one was given to the last method of the account."""
+        native = "mysql_native_password USING PASSWORD('right')"
+        ways = {
+            "unix_socket": [NO_PASSWORD, NO_PASSWORD], f"{native} OR unix_socket": [NO_PASSWORD, NO_PASSWORD],
+            native: [DENIED, DENIED], f"unix_socket OR {native}": [NO_PASSWORD, DENIED],
+        }
+        for way, numbers in ways.items():
+            self.account(f"IDENTIFIED VIA {way}")
+            assert [self.log_in("l", password) for password in ("", "wrong")] == numbers, way
+
     def definers(self):
         """Inside a program the definer's privileges count, also for the server's own statements."""
         self.account()
@@ -241,7 +252,7 @@ class Test:
 
 def run(port):
     test = Test(port)
-    for name in ("connections", "hours", "passwords", "definers", "revoked", "passing_on", "anonymous", "columns"):
+    for name in ("connections", "hours", "passwords", "methods", "definers", "revoked", "passing_on", "anonymous", "columns"):
         getattr(test, name)()
     test.do("DROP USER l@localhost")
     print("limits: passed")

@@ -186,6 +186,12 @@ impl Aggregate {
         Ok(aggregate)
     }
 
+    /// Gives an average all digits that it computes; returns the type that it shows, if that has
+    /// fewer.
+    pub fn hold_quotient(&mut self) -> Option<SqlType> {
+        infer::hold_quotient(self)
+    }
+
     /// The expressions whose columns are the input of a state, in order.
     pub fn inputs(&self) -> impl Iterator<Item = &Expr> {
         self.args.iter().chain(self.order_by.iter().map(|(e, _)| e))

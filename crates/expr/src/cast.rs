@@ -19,14 +19,16 @@ mod year;
 use selkie_types::{CollationId, Decimal, JsonRole, Physical, SqlResult, SqlType, TypeKind, Value};
 
 pub use condition::{to_condition, to_where_condition, to_whole_condition};
-pub use digits::{unround, wider_scale};
-pub use explicit::cast;
+pub use digits::{cut_to_shown, round_to, shown_column, to_shown, unround, wider_scale};
+pub use explicit::{binary_length, cast};
 pub(crate) use extreme::compare_as_numbers;
 pub use extreme::is_extreme_of_texts;
 pub use fixed_binary::to_fixed_binary;
 pub(crate) use fixed_binary::{to_its_bytes, to_its_text};
 pub use number::integer_of_hex;
-pub(crate) use temporal::{DateRule, datetime_of_time, fsp_of, incorrect, lenient, settled};
+pub(crate) use temporal::{
+    DateRule, datetime_of_time, fsp_of, incorrect, lenient, settled, warn_of_argument,
+};
 pub use temporal::{fraction_digits, literal_temporal};
 pub use text::{has_needed_digits, text_length};
 pub use value::{natural_type, value};
@@ -379,31 +381,6 @@ pub fn to_decimal_scale(e: &mut Expr, precision: u32, scale: u8) {
         if widens && let ExprKind::Call(call) = &mut e.kind {
             call.function = &RESCALE;
         }
-    }
-}
-
-/// Shows a decimal with the digits of `ty`; [`unround`] can still restore all its digits.
-pub fn to_shown(e: &mut Expr, ty: &SqlType) {
-    wrap(e, ty.clone(), false, number::decimal_to_scale);
-    if let ExprKind::Call(call) = &mut e.kind {
-        call.function = &RESCALE;
-    }
-}
-
-/// The column that `e` shows with another number of digits.
-pub fn shown_column(e: &Expr) -> Option<usize> {
-    match &e.kind {
-        ExprKind::Call(call) if std::ptr::eq(call.function, &RESCALE) => call.args[0].as_column(),
-        _ => None,
-    }
-}
-
-/// Rounds a decimal to fewer digits and keeps its type.
-pub fn round_to(e: &mut Expr, scale: u8) {
-    let ty = e.ty.clone();
-    if ty.kind == TypeKind::Decimal && scale < ty.decimals {
-        wrap(e, SqlType::decimal(ty.length, scale), false, number::decimal_to_scale);
-        wrap(e, ty, false, number::decimal_to_scale);
     }
 }
 

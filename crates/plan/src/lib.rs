@@ -43,7 +43,7 @@ pub use build::reads_of;
 pub use estimate::{Assumption, Given};
 pub use planner::{
     BoundConstant, PlanContext, RowsChange, RowsPlan, bind_constant, bind_noted, handler_read,
-    is_planned, late_into, plan, rows_plan, shown_functions, shown_parameters,
+    is_planned, late_into, plan, rows_plan, shown_functions, shown_parameters, shown_values,
 };
 pub use settings::{
     DerivedSwitches, Environment, Listed, NoEnvironment, Permissions, PlanVariables, Settings,

@@ -27,7 +27,7 @@ use selkie_types::{Condition, SqlError, SqlResult, stack};
 
 use self::parts::{common_table, subplan};
 pub use self::rows::{RowsChange, RowsPlan, rows_plan};
-pub use self::shown::{shown_functions, shown_parameters};
+pub use self::shown::{shown_functions, shown_parameters, shown_values};
 use crate::bind::{Binder, HandlerRead, HandlerSyntax, Known, Named, Names, Query};
 use crate::build::{Builder, Built, CommonEstimate, Goal, SubplanCost, tell_scans};
 use crate::logical::{ColumnId, ColumnSet, Columns, Logical, RelationId, SubqueryState};

@@ -9,7 +9,7 @@ use selkie_plan::define::{
     DefineContext, column_of_variable, define_like, define_selected, define_table, selected_column,
 };
 use selkie_plan::physical::{OutputColumn, Plan};
-use selkie_plan::{shown_functions, shown_parameters};
+use selkie_plan::{shown_functions, shown_parameters, shown_values};
 use selkie_sql::ast::{
     ColumnRef, CreateSelect, CreateSource, CreateTable, Ident, Insert, InsertOrigin, InsertSource,
     OnDuplicate, Query, Statement, TableElement, TableName,
@@ -339,6 +339,7 @@ impl Ddl<'_> {
         let values = self.running.values;
         let mut output = plan.output.to_vec();
         let functions = shown_functions(plan.output.len(), &plan.root);
+        let computed = shown_values(plan.output.len(), &plan.root);
         for (column, made) in output.iter_mut().zip(&*plan.root.columns) {
             // A computed BIT is shown as a number, but stored as it is. An extreme is shown with
             // the length of any number of its type.
@@ -347,7 +348,7 @@ impl Ddl<'_> {
                 column.ty = made.ty.clone();
             }
         }
-        for ((column, variable), function) in output.iter_mut().zip(variables).zip(functions) {
+        for ((column, variable), function) in output.iter_mut().zip(variables).zip(&functions) {
             let is_variable = variable.is_some() && in_program;
             // Compat: the value of a parameter is known, that of a program's variable may change.
             if !in_program && let Some((value, _)) = variable.and_then(|at| values.get(at)) {
@@ -361,6 +362,11 @@ impl Ddl<'_> {
                 false if is_function => column.ty.clone(),
                 false => stored_type(column),
             };
+        }
+        for ((column, value), function) in output.iter_mut().zip(computed).zip(functions) {
+            if value.is_some() && function.is_none() {
+                long_text(&mut column.ty);
+            }
         }
         Ok(output.into())
     }
@@ -430,6 +436,18 @@ impl Ddl<'_> {
         }
         Ok(outcome)
     }
+}
+
+/// Compat: a computed text that may have more than 512 characters becomes a TEXT.
+fn long_text(ty: &mut SqlType) {
+    if !matches!(ty.kind, TypeKind::Char | TypeKind::VarChar) || ty.length <= 512 {
+        return;
+    }
+    (ty.kind, ty.length) = match u64::from(ty.length) * ty.collation.charset().max_len() as u64 {
+        0..=0xffff => (TypeKind::Text, 0xffff),
+        0x1_0000..=0xff_ffff => (TypeKind::MediumText, 0xff_ffff),
+        _ => (TypeKind::LongText, u32::MAX),
+    };
 }
 
 /// Type of a column created for a query's column; a result without a type becomes BINARY(0).

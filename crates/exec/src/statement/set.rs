@@ -35,6 +35,12 @@ enum Pending<'a> {
 /// any assignment, and none is made if one is invalid.
 pub(crate) fn run(execution: &mut Execution<'_>, items: &[SetItem]) -> SqlResult<Outcome> {
     let hooks = execution.session.frame.hooks.clone();
+    // Compat: all names are looked up before any value.
+    for item in items {
+        if let SetItem::SystemVar { name, .. } = item {
+            hooks.check_variable(&name.value)?;
+        }
+    }
     let mut pending = Vec::with_capacity(items.len());
     for item in items {
         pending.push(check(execution, &*hooks, item)?);

@@ -11,6 +11,7 @@ use crate::cast;
 use crate::collate::{self, Claim, Coercibility};
 use crate::context::TypeContext;
 use crate::expr::{Expr, ExprKind};
+use crate::operator;
 use crate::refuse::refuse_any;
 use crate::result_type;
 
@@ -114,6 +115,7 @@ fn sum(a: &mut Aggregate) {
 fn summed(declared: &SqlType, e: &Expr) -> SqlType {
     match declared.kind {
         TypeKind::Decimal => declared.clone(),
+        TypeKind::Bit => SqlType::decimal(declared.length, 0),
         _ if e.ty.physical() == Physical::Decimal => e.ty.clone(),
         _ if declared.is_integer() => SqlType::decimal(cast::digits_of_value(e), 0),
         _ => cast::decimal_type(&e.ty),
@@ -131,6 +133,23 @@ fn average(a: &mut Aggregate, types: &TypeContext) {
     } else {
         double_type(&declared, whole, increment)
     };
+}
+
+/// Gives an average all digits that its division computes; returns the type it shows.
+///
+/// Compat: `AVG(i)*3` over 1, 2 and 4 is 7.0000, like `SUM(i)/COUNT(*)*3`.
+pub(super) fn hold_quotient(a: &mut Aggregate) -> Option<SqlType> {
+    if a.kind != AggregateKind::Avg || a.ty.physical() != Physical::Decimal {
+        return None;
+    }
+    let input = &a.args[0].ty;
+    let scale = if input.physical() == Physical::Decimal { input.decimals } else { 0 };
+    let digits = operator::quotient_scale(scale, 0, a.parameter as u32);
+    let more = digits.checked_sub(a.ty.decimals).filter(|more| *more > 0)?;
+    let shown = a.ty.clone();
+    a.ty.length += u32::from(more);
+    a.ty.decimals = digits;
+    Some(shown)
 }
 
 fn extreme(a: &mut Aggregate, types: &TypeContext) {
@@ -178,13 +197,28 @@ fn spread(a: &mut Aggregate, types: &TypeContext) {
         _ if e.ty.is_temporal() => e.ty.decimals,
         _ => 0,
     };
+    let is_double = matches!(e.ty.kind, TypeKind::Float | TypeKind::Double);
+    let is_double =
+        is_double || matches!(e.ty.kind, TypeKind::Enum | TypeKind::Set | TypeKind::Null);
+    // Compat: the variable counts for exact numbers only.
+    let increment = if is_double { 4 } else { types.div_precision_increment };
+    let length = match is_double {
+        true => 17 + u32::from(decimals),
+        false => spread_length(e, decimals, increment),
+    };
     cast::to_double(e);
     a.ty = if decimals >= NOT_FIXED_DECIMALS {
         result_type::double_type(NOT_FIXED_DECIMALS)
     } else {
-        let decimals = decimals + types.div_precision_increment;
-        SqlType::new(TypeKind::Double, 26, decimals.min(30))
+        SqlType::new(TypeKind::Double, length, (decimals + increment).min(30))
     };
+}
+
+/// Compat: a variance has twice the digits of an exact number, a point and a sign, though it is a
+/// double.
+fn spread_length(e: &Expr, decimals: u8, increment: u8) -> u32 {
+    let point = u32::from(decimals + increment > 0);
+    2 * summed(&e.ty, e).length + u32::from(increment) + 1 + point
 }
 
 fn bits(a: &mut Aggregate) {

@@ -2,9 +2,10 @@
 //!
 //! Must not decide where they are kept: the code that takes the operand asks for them.
 
-use selkie_types::{TypeKind, Value};
+use selkie_types::{SqlType, TypeKind, Value};
 
 use super::extreme::is_extreme;
+use super::{RESCALE, number, wrap};
 use crate::expr::{Call, CallOption, Expr, ExprKind};
 use crate::operator;
 
@@ -96,4 +97,36 @@ fn computed(call: &Call) -> Option<u8> {
     }
     let sums = [&operator::ADD, &operator::SUBTRACT, &operator::MODULO];
     sums.into_iter().any(is).then(|| scale(0).max(scale(1)))
+}
+
+/// Shows a decimal with the digits of `ty`; [`unround`] can still restore all its digits.
+pub fn to_shown(e: &mut Expr, ty: &SqlType) {
+    wrap(e, ty.clone(), false, number::decimal_to_scale);
+    if let ExprKind::Call(call) = &mut e.kind {
+        call.function = &RESCALE;
+    }
+}
+
+/// Gives a decimal no more digits than it shows; [`unround`] cannot restore others.
+pub fn cut_to_shown(e: &mut Expr) {
+    if wider_scale(e).is_some() {
+        wrap(e, e.ty.clone(), false, number::decimal_to_scale);
+    }
+}
+
+/// The column that `e` shows with another number of digits.
+pub fn shown_column(e: &Expr) -> Option<usize> {
+    match &e.kind {
+        ExprKind::Call(call) if std::ptr::eq(call.function, &RESCALE) => call.args[0].as_column(),
+        _ => None,
+    }
+}
+
+/// Rounds a decimal to fewer digits and keeps its type.
+pub fn round_to(e: &mut Expr, scale: u8) {
+    let ty = e.ty.clone();
+    if ty.kind == TypeKind::Decimal && scale < ty.decimals {
+        wrap(e, SqlType::decimal(ty.length, scale), false, number::decimal_to_scale);
+        wrap(e, ty, false, number::decimal_to_scale);
+    }
 }

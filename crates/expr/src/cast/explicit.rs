@@ -287,6 +287,17 @@ fn limited(frame: &Frame<'_>, v: f64, largest: f64) -> f64 {
     v.clamp(-largest, largest)
 }
 
+/// Bytes that a text or a literal can have as a binary text; `None` if it is neither.
+///
+/// Compat: a number is as many bytes as it has characters, in any character set.
+pub fn binary_length(e: &Expr) -> Option<u32> {
+    let is_text = e.ty.physical() == Physical::Bytes && e.ty.fixed_binary().is_none();
+    if !is_text && !matches!(e.ty.kind, TypeKind::Enum | TypeKind::Set) {
+        return None;
+    }
+    Some(e.ty.length.saturating_mul(e.ty.collation.charset().max_len() as u32))
+}
+
 /// Strings are cut to the written length; BINARY(n) is padded with zero bytes.
 fn string(mut e: Expr, target: &SqlType, types: &TypeContext) -> SqlResult<Expr> {
     let collation = target.collation;
@@ -295,7 +306,9 @@ fn string(mut e: Expr, target: &SqlType, types: &TypeContext) -> SqlResult<Expr>
     if collation.is_binary() {
         cast::to_its_bytes(&mut e);
     }
+    let bytes = binary_length(&e);
     cast::to_text(&mut e, types);
+    let bytes = bytes.unwrap_or(e.ty.length);
     let bare = CallOption::Type(target.clone());
     let cut_bytes = e.ty.collation.is_binary() && !collation.is_binary() && !unlimited;
     // Compat: the length counts the characters of the text, however many bytes they have.
@@ -303,7 +316,11 @@ fn string(mut e: Expr, target: &SqlType, types: &TypeContext) -> SqlResult<Expr>
     if !cut_bytes && !cut_characters {
         cast::to_charset(&mut e, collation);
     }
-    let length = if unlimited { e.ty.length } else { target.length };
+    let length = match unlimited {
+        true if collation.is_binary() && !e.ty.is_text_or_blob() => bytes,
+        true => e.ty.length,
+        false => target.length,
+    };
     let mut ty = crate::function::string_type(length.into(), collation, types);
     if e.ty.is_text_or_blob() && unlimited {
         ty.kind = e.ty.kind;

@@ -256,7 +256,7 @@ fn settle<T: Default, const RULE: u8>(
     text: impl Fn() -> String,
 ) -> Option<T> {
     if parsed.value.is_none() || parsed.truncated || parsed.fraction_cut {
-        complain(frame, &parsed, RULE == COMPARED, parsed.type_name(wanted), &text());
+        complain(frame, 0, &parsed, RULE, parsed.type_name(wanted), &text());
     }
     match parsed.value {
         None if RULE == COMPARED => Some(T::default()),
@@ -280,24 +280,38 @@ pub(crate) fn settled<T: Default>(
 #[cold]
 fn complain<T>(
     frame: &Frame<'_>,
+    at: usize,
     parsed: &ParsedTemporal<T>,
-    compared: bool,
+    rule: u8,
     kind: &str,
     text: &str,
 ) {
     let useless = parsed.value.is_none();
     let level = if useless || parsed.truncated { Level::Warning } else { Level::Note };
-    let error = match column_names(&frame.call.args[0]) {
+    let error = match column_names(&frame.call.args[at]) {
         Some((schema, table, column)) => {
             let args: [&dyn std::fmt::Display; 6] =
                 [&kind, &text, &schema, &table, &column, &frame.ctx.row()];
             SqlError::new(&ER_TRUNCATED_WRONG_VALUE_FOR_FIELD, &args)
         }
-        None if useless && !compared => SqlError::new(&ER_WRONG_VALUE, &[&kind, &text]),
+        None if useless && rule != COMPARED => SqlError::new(&ER_WRONG_VALUE, &[&kind, &text]),
         None => SqlError::new(&ER_TRUNCATED_WRONG_VALUE, &[&kind, &text]),
     };
     let code = ER_TRUNCATED_WRONG_VALUE.code;
     frame.ctx.push(Condition::raw(level, code, error.message().to_owned()));
+}
+
+/// Warns that an argument is no `kind`, only begins with one, or has too many digits.
+pub(crate) fn warn_of_argument<T>(
+    frame: &Frame<'_>,
+    at: usize,
+    parsed: &ParsedTemporal<T>,
+    kind: &str,
+    text: impl Fn() -> String,
+) {
+    if parsed.value.is_none() || parsed.truncated || parsed.fraction_cut {
+        complain(frame, at, parsed, LENIENT, kind, &text());
+    }
 }
 
 /// Schema, table and name of the column whose value is converted.

@@ -156,9 +156,7 @@ fn from_unixtime(mut b: Binding<'_>) -> SqlResult<Expr> {
             map_rows(f, |row| Ok(local_of(f, seconds.value(row))))
         });
     }
-    b.utf8_text(1);
-    b.connection_collation();
-    let ty = super::date_format::formatted_type(&b, 1);
+    let ty = super::date_format::formatted_type(&mut b, 1);
     b.maybe(ty, |f| {
         let (seconds, formats) = (f.decimals(0), f.bytes(1));
         let names = &f.ctx.types.time_locale.times;

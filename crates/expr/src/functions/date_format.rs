@@ -46,17 +46,23 @@ pub(super) static FUNCTIONS: &[Function] = &[
 ];
 
 fn bind_format(mut b: Binding<'_>, kernel: crate::function::Kernel) -> SqlResult<Expr> {
-    b.utf8_text(1);
-    b.connection_collation();
-    let ty = formatted_type(&b, 1);
+    let ty = formatted_type(&mut b, 1);
     b.maybe(ty, kernel)
 }
 
-/// The type of a formatted value: the greatest length of the directives in a literal format.
-pub(super) fn formatted_type(b: &Binding<'_>, at: usize) -> SqlType {
+/// Reads a format; returns the type of a formatted value: the greatest length of the directives in
+/// a literal format.
+///
+/// Compat: every byte that another format may have stands for ten characters.
+pub(super) fn formatted_type(b: &mut Binding<'_>, at: usize) -> SqlType {
+    let written = &b.args[at].ty;
+    let width = if written.is_string() { written.collation.charset().max_len() as u64 } else { 1 };
+    let bytes = u64::from(written.length) * width;
+    b.utf8_text(at);
+    b.connection_collation();
     let length = match b.args[at].as_literal() {
         Some(Value::Bytes(format)) => format_length(format),
-        _ => u64::from(b.args[at].ty.length) * 10,
+        _ => bytes * 10,
     };
     b.string_type(length)
 }

@@ -219,46 +219,42 @@ fn span(e: &Expr) -> Span {
     }
 }
 
+/// Whether a text is a whole date with a time and nothing else.
 fn is_datetime(text: &[u8]) -> bool {
-    let parsed = DateTime::parse(text, DateOptions::LENIENT);
-    let is_written_so = text.contains(&b'-') || is_full_number(text);
-    parsed.value.is_some() && !parsed.truncated && is_written_so && !parsed.date_only
+    let parsed = read_date(text);
+    parsed.is_some_and(|v| v.value.is_some() && !v.truncated && !v.date_only)
 }
 
-/// Whether a text begins with at least as many digits as a date with a time has.
-fn is_full_number(text: &[u8]) -> bool {
-    text.iter().take_while(|b| b.is_ascii_digit()).count() >= 12
+/// The date of a text that is read as a date with a time where a time is wanted.
+fn read_date(text: &[u8]) -> Option<ParsedTemporal<DateTime>> {
+    // Compat: the date only has to look like one.
+    let options = DateOptions { allow_invalid: true, ..DateOptions::LENIENT };
+    let is_dated = Time::parse(text, options).from_datetime;
+    is_dated.then(|| DateTime::parse(text, options))
 }
 
 /// The difference of two texts; each text itself shows whether it is a time or a date with a time.
 fn timediff_text(frame: &Frame<'_>) -> SqlResult<Column> {
     let views = [frame.bytes(0), frame.bytes(1)];
     map_rows(frame, |row| {
-        let [a, b] = [0, 1].map(|at| read_span(frame, at, views[at].value(row)));
-        Ok(match (a, b) {
-            (Some((a, true)), Some((b, true))) | (Some((a, false)), Some((b, false))) => {
-                Some(clamped(frame, a - b).truncate_to(frame.ty.decimals))
-            }
-            _ => None,
-        })
+        let read = |at: usize| read_span(frame, at, views[at].value(row));
+        let Some((a, is_datetime)) = read(0) else { return Ok(None) };
+        let b = read(1).filter(|(_, other)| *other == is_datetime);
+        Ok(b.map(|(b, _)| clamped(frame, a - b).truncate_to(frame.ty.decimals)))
     })
 }
 
 /// Microseconds of a text, and whether it is a date with a time.
 fn read_span(frame: &Frame<'_>, at: usize, text: &[u8]) -> Option<(i64, bool)> {
-    if is_datetime(text) {
-        let value = DateTime::parse(text, DateOptions::LENIENT).value?;
-        return Some((value.linear_micros(), true));
+    let shown = || crate::text::for_message(text, frame.arg_type(at).collation);
+    if let Some(date) = read_date(text) {
+        let kind = if date.value.is_some() { "datetime" } else { "time" };
+        cast::warn_of_argument(frame, at, &date, kind, shown);
+        // A date alone is neither.
+        return date.value.filter(|_| !date.date_only).map(|v| (v.linear_micros(), true));
     }
     let parsed = Time::parse(text, DateOptions::LENIENT);
-    let shown = || crate::text::for_message(text, frame.arg_type(at).collation);
-    match parsed.value {
-        None => cast::incorrect(frame.ctx, "time", &shown()),
-        Some(_) if parsed.truncated => {
-            frame.ctx.warn(&ER_TRUNCATED_WRONG_VALUE, &[&"time", &shown()]);
-        }
-        Some(_) => {}
-    }
+    cast::warn_of_argument(frame, at, &parsed, "time", shown);
     parsed.value.map(|v| (v.0, false))
 }
 
@@ -379,12 +375,11 @@ fn moment(value: &Value, options: DateOptions) -> ParsedTemporal<Moment> {
     let round = options.round;
     match value {
         Value::Bytes(text) => {
-            let full = DateTime::parse(text, options);
-            let is_written_so = text.contains(&b'-') && text.len() > 10 || is_full_number(text);
-            if full.value.is_some() && is_written_so {
-                return full.and_then(|v| Some(Moment::At(v)));
+            let time = Time::parse(text, options);
+            match time.from_datetime {
+                true => DateTime::parse(text, options).and_then(|v| Some(Moment::At(v))),
+                false => time.and_then(|v| Some(Moment::Span(v.0))),
             }
-            Time::parse(text, options).and_then(|v| Some(Moment::Span(v.0)))
         }
         Value::Decimal(v) => {
             either(Time::from_decimal(*v, round), &|| DateTime::from_decimal(*v, options))
@@ -418,7 +413,9 @@ fn addtime_any(frame: &Frame<'_>) -> SqlResult<Column> {
             Value::Bytes(text) => crate::text::for_message(text, from.collation),
             _ => crate::text::display(&value, from),
         };
-        match cast::settled(frame, moment(&value, options), "time", text) {
+        let read = moment(&value, options);
+        let is_datetime = matches!(read.value, Some(Moment::At(_)));
+        match cast::settled(frame, read, if is_datetime { "datetime" } else { "time" }, text) {
             Some(Moment::At(d)) => {
                 let Some(result) = sum(d, delta) else { return false };
                 result.write_to(out, fsp(result.micros()));

@@ -89,8 +89,10 @@ impl Binder<'_> {
         let mut aggregate = Aggregate::new(kind, call.distinct, args, self.types)?;
         aggregate.order_by = order;
         aggregate.limit = self.limit_of_call(call.limit.as_deref())?;
-        let mut expr = self.add_aggregate(aggregate, shown.as_ref().map(|(_, scale)| *scale))?;
-        if let Some((ty, _)) = shown {
+        let quotient = aggregate.hold_quotient();
+        let (widened, scale) = shown.unzip();
+        let mut expr = self.add_aggregate(aggregate, scale)?;
+        if let Some(ty) = widened.or(quotient) {
             cast::to_shown(&mut expr, &ty);
         }
         Ok(expr)

@@ -313,7 +313,13 @@ impl Binder<'_> {
                 build::not(operand)
             }
             ast::UnaryOp::Binary => {
-                build::convert_using(operand, selkie_types::CollationId::BINARY, self.types)
+                let bytes = selkie_expr::cast::binary_length(&operand);
+                let binary = selkie_types::CollationId::BINARY;
+                let mut e = build::convert_using(operand, binary, self.types)?;
+                if let Some(bytes) = bytes.filter(|_| !e.ty.is_text_or_blob()) {
+                    e.ty.length = bytes;
+                }
+                Ok(e)
             }
         }
     }

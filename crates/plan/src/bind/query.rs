@@ -3,11 +3,11 @@
 
 use selkie_engine::{LockMode, LockWait};
 use selkie_expr::union_type::aggregate_exprs;
-use selkie_expr::{Coercibility, Expr, ExprKind, cast};
+use selkie_expr::{Coercibility, Expr, ExprKind, build, cast};
 use selkie_sql::ast;
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::*;
-use selkie_types::{CollationId, JsonRole, SqlError, SqlResult, SqlType, TypeKind, stack};
+use selkie_types::{CollationId, JsonRole, SqlError, SqlResult, SqlType, TypeKind, Value, stack};
 
 use super::recursion_rules::is_window_function;
 use super::row_number::RowNumbers;
@@ -394,10 +394,27 @@ impl Binder<'_> {
             }
         }
         let padded = ty.kind == TypeKind::Char && ty.collation.is_binary() && expr.ty != *ty;
+        if padded && ty.length == 0 {
+            return self.emptied(expr, ty);
+        }
         if padded && let Ok(padded) = cast::cast(expr.clone(), ty, self.types) {
             expr = padded;
         }
         cast::to_type(&mut expr, ty, self.types);
+        expr.ty = ty.clone();
+        expr
+    }
+
+    /// An empty text of type `ty` for every value that is not NULL, without the warnings of a cast.
+    fn emptied(&self, mut expr: Expr, ty: &SqlType) -> Expr {
+        let empty = Expr::literal(Value::bytes(b""), ty.clone());
+        let is_null = build::function_call("ISNULL", vec![expr.clone()], self.types);
+        let either = is_null.and_then(|is_null| {
+            build::function_call("IF", vec![is_null, Expr::null(), empty], self.types)
+        });
+        if let Ok(either) = either {
+            expr = either;
+        }
         expr.ty = ty.clone();
         expr
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
-use selkie_types::{SqlError, SqlResult, SqlType};
+use selkie_types::{CollationId, SqlError, SqlResult, SqlType, TypeKind};
 
 use super::common::State;
 use super::recursion_rules::{Dependencies, check_part, mentions_any};
@@ -167,10 +167,15 @@ impl Binder<'_> {
         }
     }
 
-    /// Compat: the types are those of the anchor, and every column is nullable.
+    /// Compat: the types are those of the anchor, and every column is nullable. A NULL there makes
+    /// a column without room, which keeps nothing of the steps' values.
     fn recursive_part(&mut self, member: &Member<'_>, anchor: Query) -> SqlResult<RecursivePart> {
         let columns = 0..anchor.columns.len();
-        let tys: Vec<SqlType> = columns.map(|at| self.branch_column(&anchor, at).ty).collect();
+        let ty = |at| match self.branch_column(&anchor, at).ty {
+            ty if ty.kind == TypeKind::Null => no_room(),
+            ty => ty,
+        };
+        let tys: Vec<SqlType> = columns.map(ty).collect();
         let step = match member.steps.is_empty() {
             true => None,
             false => {
@@ -214,6 +219,13 @@ impl Binder<'_> {
         }
         Ok(positions)
     }
+}
+
+/// BINARY(0).
+fn no_room() -> SqlType {
+    let mut ty = SqlType::new(TypeKind::Char, 0, 0);
+    ty.collation = CollationId::BINARY;
+    ty
 }
 
 /// Whether UNION ALL combines the parts; mixed operations are an error.

@@ -87,13 +87,22 @@ impl Binder<'_> {
             spec.order_by = form.order(call);
         }
         let mut args = self.window_args(call)?;
-        let (partition, order) = self.window_keys(&spec)?;
-        let (function, ty, nullable) = self.window_function(call, &mut args, &order)?;
+        let (partition, mut order) = self.window_keys(&spec)?;
+        let (mut function, mut ty, nullable) = self.window_function(call, &mut args, &mut order)?;
+        let mut shown = None;
+        if let WindowFunction::Aggregate(call) = &mut function {
+            shown = call.hold_quotient();
+            ty = call.ty.clone();
+        }
         let frame = self.frame(spec.frame.as_ref(), &order)?;
         let column = self.columns.add(ty, nullable);
         let item = WindowItem { column, function, args, frame };
         self.add_window(partition, order, item);
-        Ok(self.columns.expr(column))
+        let mut expr = self.columns.expr(column);
+        if let Some(shown) = shown {
+            cast::to_shown(&mut expr, &shown);
+        }
+        Ok(expr)
     }
 
     /// Window functions are allowed in the select list and in ORDER BY, but not inside aggregates,
@@ -202,12 +211,13 @@ impl Binder<'_> {
         &mut self,
         call: &ast::FunctionCall,
         args: &mut Vec<Expr>,
-        order: &[SortItem],
+        order: &mut [SortItem],
     ) -> SqlResult<(WindowFunction, SqlType, bool)> {
         use WindowFunction::*;
         let plain = |e: &Expr| SqlType { zerofill: false, ..e.ty.clone() };
         let first = |args: &[Expr]| args.first().map_or(SqlType::null(), plain);
         let share = || SqlType::new(TypeKind::Double, 17, SHARE_DECIMALS);
+        let between = || SqlType::new(TypeKind::Double, 18, SHARE_DECIMALS);
         let count = || SqlType::new(TypeKind::BigInt, 21, 0);
         let name = call.name.value.to_ascii_lowercase();
         let counted = if name == "ntile" { 0 } else { 1 };
@@ -235,12 +245,12 @@ impl Binder<'_> {
             "median" => {
                 args.push(Expr::double(0.5));
                 self.check_percentile("median", args, order)?;
-                (PercentileCont, share(), true)
+                (PercentileCont, between(), true)
             }
             "percentile_cont" => {
                 self.check_percentile("percentile_cont", args, order)?;
                 args.iter_mut().for_each(cast::to_double);
-                (PercentileCont, share(), true)
+                (PercentileCont, between(), true)
             }
             "percentile_disc" => {
                 self.check_percentile("percentile_disc", args, order)?;
@@ -253,8 +263,12 @@ impl Binder<'_> {
     }
 
     /// Interpolated percentiles need numbers, and the share must be a number.
-    fn check_percentile(&self, name: &str, args: &[Expr], order: &[SortItem]) -> SqlResult<()> {
+    ///
+    /// Compat: a date or a time is the number it is written as.
+    fn check_percentile(&self, name: &str, args: &[Expr], order: &mut [SortItem]) -> SqlResult<()> {
         let between = name != "percentile_disc";
+        let written = |key: &&mut SortItem| between && key.expr.ty.is_temporal();
+        order.iter_mut().filter(written).for_each(|key| cast::to_double(&mut key.expr));
         if between && !order.iter().all(|key| key.expr.ty.is_numeric()) {
             // Compat: errors of MEDIAN name the function it stands for.
             return Err(SqlError::new(&ER_WRONG_TYPE_FOR_PERCENTILE_FUNC, &[&"percentile_cont"]));
@@ -278,6 +292,13 @@ impl Binder<'_> {
             let name = name.to_ascii_uppercase();
             let what = format!("{name}(DISTINCT) aggregate as window function");
             return Err(SqlError::not_supported(what));
+        }
+        // Compat: the rows are kept in a table before the function reads them, but those of a
+        // grouping, which keeps the digits of its own values.
+        for arg in args.iter_mut() {
+            if !self.scope().aggregates.contains(arg) {
+                cast::cut_to_shown(arg);
+            }
         }
         let call = AggregateCall::new(kind, false, std::mem::take(args), self.types)?;
         let (ty, nullable) = (call.ty.clone(), call.nullable);

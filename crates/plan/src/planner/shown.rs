@@ -71,6 +71,12 @@ pub fn shown_functions(columns: usize, root: &PlanNode) -> Vec<Option<()>> {
     shown(columns, root, &|e| matches!(e.kind, selkie_expr::ExprKind::Stored(_)).then_some(()))
 }
 
+/// For each column of a result, whether it shows a computed value, and not a column of something
+/// below.
+pub fn shown_values(columns: usize, root: &PlanNode) -> Vec<Option<()>> {
+    shown(columns, root, &|e| (!matches!(e.kind, selkie_expr::ExprKind::Column(_))).then_some(()))
+}
+
 fn shown<T: Clone>(
     columns: usize,
     root: &PlanNode,

@@ -259,6 +259,10 @@ impl SessionHooks for Shared {
         Ok(value.select(def).0)
     }
 
+    fn check_variable(&self, name: &str) -> SqlResult<()> {
+        lookup(name).map(drop)
+    }
+
     fn check_set<'a>(
         &'a self,
         session: &mut Session,

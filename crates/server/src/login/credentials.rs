@@ -75,6 +75,14 @@ pub(crate) fn authenticate(
     if counts && used_password {
         server.usage.wrong_password(&account.name);
     }
+    // Compat: the error speaks of a password if one was given to a method after the last one that
+    // takes none.
+    let is_socket = |method: &AuthMethod| matches!(method, AuthMethod::UnixSocket(_));
+    let is_last = account.auth.last().is_some_and(is_socket);
+    if is_last || !used_password && account.auth.iter().any(is_socket) {
+        let args: [&dyn std::fmt::Display; 2] = [&claim.user, &peer.name()];
+        return Err(SqlError::new(&ER_ACCESS_DENIED_NO_PASSWORD_ERROR, &args));
+    }
     Err(unusable.unwrap_or_else(|| denied(&claim.user, peer, used_password)))
 }
 

@@ -323,7 +323,7 @@ pub(super) fn note_denied(
     (user, client): (&str, &str),
     error: &SqlError,
 ) {
-    if error.is(&ER_ACCESS_DENIED_ERROR) {
+    if error.is(&ER_ACCESS_DENIED_ERROR) || error.is(&ER_ACCESS_DENIED_NO_PASSWORD_ERROR) {
         server.sessions.ended.bump(counter().access_denied_errors);
         server.sessions.users.note_denied(user, client);
         if server.globals.get(ids().log_warnings).as_u64() > 1 {

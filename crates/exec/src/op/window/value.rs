@@ -40,7 +40,11 @@ pub(super) fn of_frame(call: &WindowCall, frames: &[Range<usize>], args: &[Arc<C
             WindowFunction::FirstValue => Some(frame.start),
             WindowFunction::LastValue => frame.end.checked_sub(1),
             _ => {
-                let n = args.get(1).and_then(|a| integer(&a.value(row)));
+                // Compat: NULL stands for the first row.
+                let n = args.get(1).and_then(|a| match a.value(row) {
+                    Value::Null => Some(1),
+                    n => integer(&n),
+                });
                 n.and_then(|n| usize::try_from(n - 1).ok()).map(|n| frame.start + n)
             }
         };

@@ -290,6 +290,11 @@ pub trait SessionHooks: Send + Sync {
         Err(SqlError::new(&ER_UNKNOWN_SYSTEM_VARIABLE, &[&name]))
     }
 
+    /// Fails (1193) if there is no system variable of this name.
+    fn check_variable(&self, _name: &str) -> SqlResult<()> {
+        Ok(())
+    }
+
     /// Checks one assignment of SET. `value` is the value of the item's expression, if it has one.
     fn check_set<'a>(
         &'a self,
