@@ -108,6 +108,15 @@ pub(super) enum SourceColumns {
     Listed(Vec<(Box<str>, ColumnId)>),
 }
 
+/// Names of an entry of the select list that is not bound yet.
+#[derive(Clone, Default)]
+pub(super) struct Pending {
+    /// Its name in the result; empty if it cannot be referred to.
+    pub name: Box<str>,
+    /// The column that it is, with its table if that is written.
+    pub column: Option<(Option<Box<str>>, Box<str>)>,
+}
+
 /// Names visible in a block.
 #[derive(Default)]
 pub(super) struct Scope {
@@ -117,8 +126,8 @@ pub(super) struct Scope {
     pub star: StarOrder,
     /// Entries of the select list that are already bound.
     pub aliases: Vec<Alias>,
-    /// Names of the entries that are not bound yet.
-    pub pending: Vec<Box<str>>,
+    /// The entries that are not bound yet.
+    pub pending: Vec<Pending>,
     /// Whether aliases are visible, and in which order with the tables.
     pub use_aliases: Option<AliasUse>,
     /// Columns of GROUP BY, which HAVING may read.
@@ -294,6 +303,12 @@ impl Binder<'_> {
             // An aggregate's arguments are computed below the grouping.
             Some(AliasUse::Only) if in_aggregate => Some(AliasUse::Last),
             Some(AliasUse::Inner) if own => None,
+            // Compat: HAVING of a subquery searches the select lists around it before the tables.
+            Some(AliasUse::Inner | AliasUse::First | AliasUse::Last)
+                if !own && !in_aggregate && self.reads_in_having() =>
+            {
+                Some(AliasUse::First)
+            }
             Some(AliasUse::First) if !own => Some(AliasUse::Last),
             rule => rule,
         };
@@ -318,6 +333,11 @@ impl Binder<'_> {
                 None => self.in_select_list(at, name, clause, rule),
             },
         }
+    }
+
+    /// Whether the innermost block is binding its HAVING.
+    fn reads_in_having(&self) -> bool {
+        self.scopes.last().is_some_and(|scope| scope.clause == Clause::Having)
     }
 
     /// The column of block `at`'s tables that a name refers to.
