@@ -133,8 +133,7 @@ fn show(
         true => "no matching row in const table",
         false => "Impossible WHERE noticed after reading const tables",
     });
-    let empty = emptied_by(&what.statement);
-    let facts = Facts { exact: &exact, read: &read, parts: &parts, work, nothing, empty };
+    let facts = Facts { exact: &exact, read: &read, parts: &parts, work, nothing };
     if what.json {
         let name = if what.analyze { "ANALYZE" } else { "EXPLAIN" };
         let planning = what.analyze.then_some(planning.as_nanos() as u64);
@@ -144,21 +143,6 @@ fn show(
     }
     let rows = interruptible(|| rows(plan, &facts))?;
     table::lines(&rows, &Columns::of(what), execution.sink)
-}
-
-/// The words for a statement whose conditions are never true. Compat: they name the clause.
-fn emptied_by(statement: &ast::Statement) -> &'static str {
-    match statement {
-        ast::Statement::Query(query) => match &query.body {
-            ast::QueryBody::Select(select)
-                if select.having.is_some() && select.where_clause.is_none() =>
-            {
-                "Impossible HAVING"
-            }
-            _ => "Impossible WHERE",
-        },
-        _ => "Impossible WHERE",
-    }
 }
 
 /// Fails (1345) unless the session may read each view's definition in the plan, and the tables

@@ -142,8 +142,6 @@ pub struct Facts<'a> {
     pub work: Option<WorkOf<'a>>,
     /// Reason why the outermost block has no rows, if rows that were read tell so.
     pub nothing: Option<&'static str>,
-    /// The words for an outermost block whose conditions are never true.
-    pub empty: &'static str,
 }
 
 /// The rows of EXPLAIN for a plan.

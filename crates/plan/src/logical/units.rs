@@ -30,6 +30,8 @@ pub(crate) struct Units {
     names: HashMap<ColumnId, Box<str>>,
     /// Subqueries that their values replace.
     reduced: Vec<UnitId>,
+    /// SELECTs whose HAVING is never true.
+    impossible: Vec<Place>,
     /// Whether a unit inside the statement may have rows of its own, and whether a table has.
     inner: bool,
     kept: bool,
@@ -78,6 +80,7 @@ impl Default for Units {
             begins: None,
             names: HashMap::new(),
             reduced: Vec::new(),
+            impossible: Vec::new(),
             inner: false,
             kept: false,
             tested: Vec::new(),
@@ -162,6 +165,20 @@ impl Units {
     pub(crate) fn reduced(&self) -> Vec<u64> {
         let units = if self.reduced.is_empty() { Vec::new() } else { self.numbered() };
         self.reduced.iter().filter_map(|unit| units[*unit].numbers.first().copied()).collect()
+    }
+
+    /// Notes that HAVING of the SELECT being bound is never true.
+    pub(crate) fn has_no_groups(&mut self) {
+        self.impossible.extend(self.select);
+    }
+
+    /// Numbers of the SELECTs whose HAVING is never true.
+    pub(crate) fn impossible(&self) -> Vec<u64> {
+        if self.impossible.is_empty() {
+            return Vec::new();
+        }
+        let number = self.numbers();
+        self.impossible.iter().map(number).collect()
     }
 
     /// Another use of a kept unit, under an alias, after `before` others.
@@ -282,15 +299,10 @@ impl Units {
         if self.all.len() == 1 {
             return Vec::new();
         }
-        let mut places: Vec<Place> = self.all.iter().flat_map(|u| &u.selects).copied().collect();
-        places.sort_unstable();
-        places.dedup();
-        // Compat: a statement without a SELECT of its own still has the first number.
-        let first = if self.all[0].selects.is_empty() { 2 } else { 1 };
-        let number = |place: &Place| places.binary_search(place).map_or(0, |at| at as u64 + first);
+        let number = self.numbers();
         let unit = |(at, unit): (usize, &BoundUnit)| Unit {
             kind: unit.kind,
-            numbers: unit.selects.iter().map(number).collect(),
+            numbers: unit.selects.iter().map(&number).collect(),
             within: match &unit.within {
                 Some(place) => number(place),
                 None if at == 0 => 0,
@@ -300,5 +312,15 @@ impl Units {
             has_keys: unit.kind != UnitKind::Kept || !self.keyless,
         };
         self.all.iter().enumerate().map(unit).collect()
+    }
+
+    /// The numbers of the SELECTs by their places.
+    fn numbers(&self) -> impl Fn(&Place) -> u64 {
+        let mut places: Vec<Place> = self.all.iter().flat_map(|u| &u.selects).copied().collect();
+        places.sort_unstable();
+        places.dedup();
+        // Compat: a statement without a SELECT of its own still has the first number.
+        let first = if self.all[0].selects.is_empty() { 2 } else { 1 };
+        move |place| places.binary_search(place).map_or(0, |at| at as u64 + first)
     }
 }

@@ -10,6 +10,8 @@ pub struct Told {
     pub eliminated: Vec<Box<str>>,
     /// The units of its text, the statement's own first; none if it has only its own.
     pub units: Vec<Unit>,
+    /// Numbers of the SELECTs whose HAVING is never true.
+    pub impossible: Vec<u64>,
 }
 
 /// A query inside the statement, or the statement's own.
