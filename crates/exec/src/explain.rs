@@ -93,6 +93,8 @@ fn show(
     check_shown(session, plan)?;
     crate::query::constant::check(session, plan, execution.running.values)?;
     if session.frame.settings.notes.sql_notes {
+        let resolved = plan.told.resolved.iter().filter(|_| what.extended);
+        resolved.for_each(|note| session.diagnostics.push(note.clone(), max));
         plan.warnings.conditions.iter().for_each(|c| session.diagnostics.push(c.clone(), max));
     }
     let instance = execution.instance;
@@ -108,7 +110,8 @@ fn show(
         }
         _ => Default::default(),
     };
-    if let (true, ast::Statement::Query(query)) = (what.extended, &*what.statement) {
+    let notes = what.extended && execution.session.frame.settings.notes.sql_notes;
+    if let (true, ast::Statement::Query(query)) = (notes, &*what.statement) {
         let scope = execution.scope();
         let (text, found) = scope.query_text(query, &known, execution.running);
         let note = Condition::raw(Level::Note, ER_YES.code, text);

@@ -749,6 +749,7 @@ impl Done {
                 eliminated,
                 units: self.draft.columns.units.numbered(),
                 impossible: self.draft.columns.units.impossible(),
+                resolved: self.draft.columns.units.resolved(),
             },
             changes: Default::default(),
         }

@@ -326,6 +326,7 @@ impl Binder<'_> {
         shown: Option<u8>,
     ) -> SqlResult<Expr> {
         let block = self.aggregation_block(&aggregate)?;
+        self.note_aggregated(block, &aggregate);
         let id = match self.scopes[block].aggregates.find(&aggregate) {
             Some(id) => id,
             None => {

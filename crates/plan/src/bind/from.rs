@@ -488,7 +488,8 @@ impl Binder<'_> {
 
     /// Opens a scope for a block.
     pub(super) fn push_scope(&mut self) {
-        self.scopes.push(Scope::default());
+        let serial = self.columns.units.next_block();
+        self.scopes.push(Scope { serial, ..Scope::default() });
     }
 
     pub(super) fn pop_scope(&mut self) -> Scope {

@@ -16,7 +16,7 @@ use super::aggregate::Aggregates;
 use super::alias::{Alias, AliasUse};
 use super::row_number::RowNumbers;
 use super::window::Windows;
-use crate::logical::{ColumnId, ColumnSet, RelationId};
+use crate::logical::{ColumnId, ColumnSet, Place, RelationId};
 use crate::star::StarOrder;
 
 /// The clause of a name, as in error messages.
@@ -150,6 +150,10 @@ pub(super) struct Scope {
     pub closed: bool,
     /// Locks, numbers and kept values of its rows.
     pub rows: RowUse,
+    /// Place of its SELECT, if it is one.
+    pub place: Option<Place>,
+    /// Number of blocks that were bound before it.
+    pub serial: u32,
 }
 
 /// Locks, numbers and kept values of the rows of a block.
@@ -255,6 +259,7 @@ impl Binder<'_> {
         };
         for at in (0..self.scopes.len()).rev() {
             if let Some(found) = self.in_scope(at, name, clause)? {
+                self.note_resolved(at, name, &found);
                 return Ok(found);
             }
             if self.scopes[at].closed {
