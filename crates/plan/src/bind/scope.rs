@@ -16,7 +16,7 @@ use super::aggregate::Aggregates;
 use super::alias::{Alias, AliasUse};
 use super::row_number::RowNumbers;
 use super::window::Windows;
-use crate::logical::{ColumnId, ColumnSet, Place, RelationId};
+use crate::logical::{ColumnId, ColumnSet, Place, RelationId, UnitId};
 use crate::star::StarOrder;
 
 /// The clause of a name, as in error messages.
@@ -152,6 +152,8 @@ pub(super) struct Scope {
     pub rows: RowUse,
     /// Place of its SELECT, if it is one.
     pub place: Option<Place>,
+    /// Its unit.
+    pub unit: UnitId,
     /// Number of blocks that were bound before it.
     pub serial: u32,
 }

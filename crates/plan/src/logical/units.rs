@@ -33,7 +33,7 @@ pub(crate) struct Resolved {
     pub steps: Steps,
 }
 
-/// What belongs to a block around it.
+/// A name or an aggregate that belongs to a block around it.
 #[derive(Clone, Debug)]
 pub(crate) enum ResolvedName {
     /// A column or an entry of the select list.
