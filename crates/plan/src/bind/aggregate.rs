@@ -343,7 +343,7 @@ impl Binder<'_> {
                 info.coercibility = Some(aggregate.coercibility);
                 info.announced = of;
                 // A subquery may contain the aggregate of a block around it.
-                info.unit = self.scopes[block].unit;
+                info.unit = self.scopes[block].within.unit;
                 let aggregates = &mut self.scopes[block].aggregates;
                 aggregates.calls.push((id, aggregate.clone()));
                 aggregates.widened.extend(shown.map(|scale| (id, scale)));

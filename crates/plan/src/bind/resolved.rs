@@ -44,9 +44,9 @@ impl Binder<'_> {
     }
 
     fn add_resolved(&mut self, at: usize, name: ResolvedName) {
-        let steps: Steps = self.scopes.iter().map(|s| (rank(s.clause), s.serial)).collect();
+        let steps: Steps = self.scopes.iter().map(|s| (rank(s.clause), s.within.serial)).collect();
         let resolved = Resolved { name, inside: self.columns.units.place(), steps, within: None };
-        let within = self.scopes[at].place;
+        let within = self.scopes[at].within.place;
         self.columns.units.resolved.push(Resolved { within, ..resolved });
     }
 

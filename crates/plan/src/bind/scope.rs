@@ -1,5 +1,5 @@
-//! Scopes: name lookup in a query block. Lookup goes from the innermost block outwards and stops at
-//! a closed one.
+//! Scopes: name lookup in a query block. Lookup goes from the innermost block outwards. A query
+//! that cannot see outer names, as a derived table, is bound without their blocks.
 
 use std::sync::Arc;
 
@@ -146,10 +146,15 @@ pub(super) struct Scope {
     pub aliased: ColumnSet,
     /// Window functions found so far.
     pub windows: Windows,
-    /// Whether outer names are invisible, as in a derived table.
-    pub closed: bool,
     /// Locks, numbers and kept values of its rows.
     pub rows: RowUse,
+    /// Its place in the statement.
+    pub within: Within,
+}
+
+/// The place of a block in the statement.
+#[derive(Default)]
+pub(super) struct Within {
     /// Place of its SELECT, if it is one.
     pub place: Option<Place>,
     /// Its unit.
@@ -263,9 +268,6 @@ impl Binder<'_> {
             if let Some(found) = self.in_scope(at, name, clause)? {
                 self.note_resolved(at, name, &found);
                 return Ok(found);
-            }
-            if self.scopes[at].closed {
-                break;
             }
         }
         // Compat: if there is no table at all, the error is about the table.

@@ -60,8 +60,9 @@ impl Binder<'_> {
         let reading = Wanted::all(Privileges::SELECT);
         let chooses_rows = std::mem::take(&mut self.chooses_rows);
         let around = self.columns.units.select(select.span.start);
-        (self.scope().place, self.scope().unit) =
-            (self.columns.units.place(), self.columns.units.current());
+        let (place, unit) = (self.columns.units.place(), self.columns.units.current());
+        let within = &mut self.scope().within;
+        (within.place, within.unit) = (place, unit);
         let bound = self.using_tables(reading, |b| b.select_in_scope(select, tail));
         self.columns.units.end_select(around);
         self.chooses_rows = chooses_rows;
