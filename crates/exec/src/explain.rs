@@ -93,6 +93,8 @@ fn show(
     check_shown(session, plan)?;
     crate::query::constant::check(session, plan, execution.running.values)?;
     if session.frame.settings.notes.sql_notes {
+        let resolved = plan.told.resolved.iter().filter(|_| what.extended);
+        resolved.for_each(|note| session.diagnostics.push(note.clone(), max));
         plan.warnings.conditions.iter().for_each(|c| session.diagnostics.push(c.clone(), max));
     }
     let instance = execution.instance;
@@ -108,7 +110,8 @@ fn show(
         }
         _ => Default::default(),
     };
-    if let (true, ast::Statement::Query(query)) = (what.extended, &*what.statement) {
+    let notes = what.extended && execution.session.frame.settings.notes.sql_notes;
+    if let (true, ast::Statement::Query(query)) = (notes, &*what.statement) {
         let scope = execution.scope();
         let (text, found) = scope.query_text(query, &known, execution.running);
         let note = Condition::raw(Level::Note, ER_YES.code, text);
@@ -133,8 +136,7 @@ fn show(
         true => "no matching row in const table",
         false => "Impossible WHERE noticed after reading const tables",
     });
-    let empty = emptied_by(&what.statement);
-    let facts = Facts { exact: &exact, read: &read, parts: &parts, work, nothing, empty };
+    let facts = Facts { exact: &exact, read: &read, parts: &parts, work, nothing };
     if what.json {
         let name = if what.analyze { "ANALYZE" } else { "EXPLAIN" };
         let planning = what.analyze.then_some(planning.as_nanos() as u64);
@@ -144,21 +146,6 @@ fn show(
     }
     let rows = interruptible(|| rows(plan, &facts))?;
     table::lines(&rows, &Columns::of(what), execution.sink)
-}
-
-/// The words for a statement whose conditions are never true. Compat: they name the clause.
-fn emptied_by(statement: &ast::Statement) -> &'static str {
-    match statement {
-        ast::Statement::Query(query) => match &query.body {
-            ast::QueryBody::Select(select)
-                if select.having.is_some() && select.where_clause.is_none() =>
-            {
-                "Impossible HAVING"
-            }
-            _ => "Impossible WHERE",
-        },
-        _ => "Impossible WHERE",
-    }
 }
 
 /// Fails (1345) unless the session may read each view's definition in the plan, and the tables

@@ -30,6 +30,7 @@ mod query;
 mod read_again;
 mod recursion;
 mod recursion_rules;
+mod resolved;
 mod row_number;
 mod scope;
 mod select;

@@ -16,7 +16,7 @@ pub(crate) use node::{
     AggregateNode, Cut, Join, JsonTableNode, Logical, RecursiveNode, RecursivePart, RowNumberNode,
     SetNode, SortItem, SubqueryState, WindowItem, WindowNode,
 };
-pub(crate) use units::{UnitId, Units};
+pub(crate) use units::{Place, Resolved, ResolvedName, Steps, UnitId, Units};
 
 /// Number of a column, unique in the statement.
 pub(crate) type ColumnId = usize;

@@ -745,7 +745,12 @@ impl Done {
             warnings: self.draft.warnings,
             sizes: self.draft.sizes,
             uses: self.draft.uses,
-            told: Told { eliminated, units: self.draft.columns.units.numbered() },
+            told: Told {
+                eliminated,
+                units: self.draft.columns.units.numbered(),
+                impossible: self.draft.columns.units.impossible(),
+                resolved: self.draft.columns.units.resolved(),
+            },
             changes: Default::default(),
         }
     }

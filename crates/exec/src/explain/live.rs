@@ -14,9 +14,6 @@ use super::exact_rows;
 use super::table::{self, Columns};
 use crate::{Instance, LivePlans, Outcome, ResultSink, Session};
 
-/// Words for a statement whose conditions are never true.
-const IMPOSSIBLE: &str = "Impossible WHERE";
-
 /// A question about another session.
 #[derive(Clone, Debug)]
 pub struct LiveAsked {
@@ -48,8 +45,7 @@ pub fn show_live(
     // Values of parameters, on which partitions may depend, stay with the other session.
     let exact = |scan: &TableScan| exact_rows(instance, None, scan);
     let parts = |_: &TableInfo, _: &PartsRead| None;
-    let facts =
-        Facts { exact: &exact, read: &[], parts: &parts, work, nothing: None, empty: IMPOSSIBLE };
+    let facts = Facts { exact: &exact, read: &[], parts: &parts, work, nothing: None };
     let text = match (&live.text, &asked.command) {
         (Some(text), _) => String::from_utf8_lossy(text).into_owned(),
         (None, Some(text)) => text.to_string(),
@@ -74,14 +70,8 @@ pub fn kept_lines(plans: &LivePlans) -> Vec<String> {
     let work_of = |number: u32| live.tally.as_ref().and_then(|tally| tally.work(number));
     let parts = |_: &TableInfo, _: &PartsRead| None;
     let exact = |_: &TableScan| None;
-    let facts = Facts {
-        exact: &exact,
-        read: &[],
-        parts: &parts,
-        work: Some(&work_of),
-        nothing: None,
-        empty: IMPOSSIBLE,
-    };
+    let facts =
+        Facts { exact: &exact, read: &[], parts: &parts, work: Some(&work_of), nothing: None };
     let shown = Columns { analyze: true, ..Columns::default() };
     table::texts(&rows(&live.plan, &facts), &shown)
 }

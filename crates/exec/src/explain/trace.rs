@@ -7,7 +7,7 @@ use selkie_plan::explain::{Facts, trace};
 use selkie_plan::physical::{Operator, PartsRead, Plan, PlanNode, TableScan};
 use selkie_sql::ast::{InsertSource, Statement};
 
-use super::{context_of, emptied_by, exact_rows, part_names};
+use super::{context_of, exact_rows, part_names};
 use crate::query::execution::Execution;
 
 impl Execution<'_> {
@@ -35,9 +35,7 @@ impl Execution<'_> {
         let eval = context_of(session, self.running.values);
         let exact = |scan: &TableScan| exact_rows(instance, Some(&eval), scan);
         let parts = |table: &TableInfo, read: &PartsRead| part_names(instance, &eval, table, read);
-        let empty = emptied_by(statement);
-        let facts =
-            Facts { exact: &exact, read: &[], parts: &parts, work: None, nothing: None, empty };
+        let facts = Facts { exact: &exact, read: &[], parts: &parts, work: None, nothing: None };
         let texts = query.map(|query| self.scope().query_texts(query, self.running));
         let text = trace(plan, &facts, texts.as_ref());
         session.frame.hooks.traced(self.running.text, text);

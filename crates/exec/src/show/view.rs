@@ -100,6 +100,7 @@ fn strip(query: &mut Query, exists: Exists<'_>) {
         | Mention::Variable
         | Mention::Compared(_)
         | Mention::Alias(_)
-        | Mention::Common(_) => {}
+        | Mention::Common(_)
+        | Mention::RowsExamined => {}
     });
 }

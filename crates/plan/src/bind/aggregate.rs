@@ -328,6 +328,7 @@ impl Binder<'_> {
         shown: Option<u8>,
     ) -> SqlResult<Expr> {
         let block = self.aggregation_block(&aggregate)?;
+        self.note_aggregated(block, &aggregate);
         let id = match self.scopes[block].aggregates.find(&aggregate) {
             Some(id) => id,
             None => {
@@ -343,6 +344,8 @@ impl Binder<'_> {
                 };
                 info.coercibility = Some(aggregate.coercibility);
                 info.announced = of;
+                // A subquery may contain the aggregate of a block around it.
+                info.unit = self.scopes[block].within.unit;
                 let aggregates = &mut self.scopes[block].aggregates;
                 aggregates.calls.push((id, aggregate.clone()));
                 aggregates.widened.extend(shown.map(|scale| (id, scale)));

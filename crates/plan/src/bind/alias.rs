@@ -9,7 +9,7 @@ use selkie_types::{Condition, SqlError, SqlMode, SqlResult};
 
 use super::Binder;
 use super::having::varies;
-use super::scope::{Clause, Scope, TableNames};
+use super::scope::{Clause, Pending, Scope, TableNames};
 use super::select::Item;
 
 /// An entry of the select list, as name lookup needs it.
@@ -123,8 +123,19 @@ impl Binder<'_> {
             }
             return Ok(Some(expr));
         }
-        let later = |n: &str| name.table.is_none() && identifier_eq(n, &name.name.value);
-        match scope.pending.iter().any(|n| later(n)) {
+        let is_of = |table: &Option<Box<str>>| match (&name.table, table) {
+            (None, _) => true,
+            (Some(wanted), Some(table)) => names.is_same(table, &wanted.value),
+            (Some(_), None) => false,
+        };
+        let later = |pending: &Pending| {
+            let by_name = name.table.is_none() && identifier_eq(&pending.name, &name.name.value);
+            let by_column = pending.column.as_ref().is_some_and(|(table, column)| {
+                is_of(table) && identifier_eq(column, &name.name.value)
+            });
+            by_name || by_column
+        };
+        match scope.pending.iter().any(later) {
             true => Err(illegal_reference(name, "forward reference in item list")),
             false => Ok(None),
         }

@@ -14,7 +14,7 @@ use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult, pace, stack};
 
 use super::Binder;
-use super::scope::{Clause, Scope, Source, SourceColumns};
+use super::scope::{Clause, Scope, Source, SourceColumns, Within};
 use crate::logical::{ColumnId, Join, Logical, RelationId, UnitId};
 use crate::physical::{JoinKind, UnitKind};
 
@@ -488,7 +488,9 @@ impl Binder<'_> {
 
     /// Opens a scope for a block.
     pub(super) fn push_scope(&mut self) {
-        self.scopes.push(Scope::default());
+        let serial = self.columns.units.next_block();
+        let within = Within { serial, ..Within::default() };
+        self.scopes.push(Scope { within, ..Scope::default() });
     }
 
     pub(super) fn pop_scope(&mut self) -> Scope {

@@ -99,6 +99,9 @@ impl Grouping {
         expr: &Expr,
         checked: bool,
     ) -> SqlResult<Option<Expr>> {
+        if self.stays(binder, expr) {
+            return Ok(None);
+        }
         if let Some((id, _)) = self.groups.iter().find(|(_, key)| key == expr) {
             return Ok(Some(same_claim(binder.columns.expr(*id), expr)));
         }
@@ -117,6 +120,20 @@ impl Grouping {
         binder.columns.get_mut(carried).nullable |= self.groups.is_empty();
         self.carried.push((carried, expr.clone()));
         Ok(Some(same_claim(binder.columns.expr(carried), expr)))
+    }
+
+    /// Whether an expression is the same above the grouping: a constant, also if it is a key.
+    /// Compat: ROLLUP makes only entries of the select list NULL that are constant keys.
+    fn stays(&self, binder: &Binder<'_>, expr: &Expr) -> bool {
+        if matches!(expr.kind, ExprKind::Literal(_) | ExprKind::Parameter(_)) {
+            return true;
+        }
+        if !self.rollup || !expr.is_deterministic() || expr.has_side_effects() {
+            return false;
+        }
+        let mut read = ColumnSet::default();
+        binder.add_columns(expr, &mut read);
+        read.is_disjoint(&self.from)
     }
 
     /// Compat: functional dependence of the column on the keys does not count.

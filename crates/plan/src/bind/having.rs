@@ -6,6 +6,7 @@ use selkie_expr::{Expr, ExprKind};
 use super::Binder;
 use super::select::Item;
 use crate::logical::{ColumnId, Logical, SortItem};
+use crate::rewrite::is_false;
 
 /// Whether an entry may give another value, or has another effect, if it is computed again.
 pub(super) fn varies(entry: &Expr) -> bool {
@@ -21,6 +22,12 @@ pub(super) fn is_computed_once(key: &Expr, columns: &[(ColumnId, Expr)]) -> bool
     key.any(&mut { assigns }) || varies() && is_entry()
 }
 
+/// Whether a condition is `IS NULL` of a column that is never NULL. Compat: a zero date is NULL.
+fn is_null_of_not_null(condition: &Expr) -> bool {
+    let ExprKind::IsNull(value) = &condition.kind else { return false };
+    value.as_column().is_some() && !value.nullable
+}
+
 impl Binder<'_> {
     /// The rows of `plan` for which `having` is true. Compat: without a reason to keep rows, HAVING
     /// computes the entries for itself.
@@ -33,7 +40,13 @@ impl Binder<'_> {
         if self.scope().rows.entries_vary {
             plan = self.keep_entries(plan, &mut having, readers);
         }
-        plan.filter(Self::conjuncts(having))
+        let conditions = Self::conjuncts(having);
+        let is_never = |c: &Expr| is_false(c) || is_null_of_not_null(c);
+        if conditions.iter().any(is_never) {
+            self.columns.units.has_no_groups();
+            return plan.filter(vec![Expr::boolean(false)]);
+        }
+        plan.filter(conditions)
     }
 
     /// Adds columns with the values of such entries to `plan`, if `having` reads one, and makes the

@@ -1,5 +1,5 @@
-//! Scopes: name lookup in a query block. Lookup goes from the innermost block outwards and stops at
-//! a closed one.
+//! Scopes: name lookup in a query block. Lookup goes from the innermost block outwards. A query
+//! that cannot see outer names, as a derived table, is bound without their blocks.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::aggregate::Aggregates;
 use super::alias::{Alias, AliasUse};
 use super::row_number::RowNumbers;
 use super::window::Windows;
-use crate::logical::{ColumnId, ColumnSet, RelationId};
+use crate::logical::{ColumnId, ColumnSet, Place, RelationId, UnitId};
 use crate::star::StarOrder;
 
 /// The clause of a name, as in error messages.
@@ -108,6 +108,15 @@ pub(super) enum SourceColumns {
     Listed(Vec<(Box<str>, ColumnId)>),
 }
 
+/// Names of an entry of the select list that is not bound yet.
+#[derive(Clone, Default)]
+pub(super) struct Pending {
+    /// Its name in the result; empty if it cannot be referred to.
+    pub name: Box<str>,
+    /// The column that it is, with its table if that is written.
+    pub column: Option<(Option<Box<str>>, Box<str>)>,
+}
+
 /// Names visible in a block.
 #[derive(Default)]
 pub(super) struct Scope {
@@ -117,8 +126,8 @@ pub(super) struct Scope {
     pub star: StarOrder,
     /// Entries of the select list that are already bound.
     pub aliases: Vec<Alias>,
-    /// Names of the entries that are not bound yet.
-    pub pending: Vec<Box<str>>,
+    /// The entries that are not bound yet.
+    pub pending: Vec<Pending>,
     /// Whether aliases are visible, and in which order with the tables.
     pub use_aliases: Option<AliasUse>,
     /// Columns of GROUP BY, which HAVING may read.
@@ -137,10 +146,21 @@ pub(super) struct Scope {
     pub aliased: ColumnSet,
     /// Window functions found so far.
     pub windows: Windows,
-    /// Whether outer names are invisible, as in a derived table.
-    pub closed: bool,
     /// Locks, numbers and kept values of its rows.
     pub rows: RowUse,
+    /// Its place in the statement.
+    pub within: Within,
+}
+
+/// The place of a block in the statement.
+#[derive(Default)]
+pub(super) struct Within {
+    /// Place of its SELECT, if it is one.
+    pub place: Option<Place>,
+    /// Its unit.
+    pub unit: UnitId,
+    /// Number of blocks that were bound before it.
+    pub serial: u32,
 }
 
 /// Locks, numbers and kept values of the rows of a block.
@@ -246,10 +266,8 @@ impl Binder<'_> {
         };
         for at in (0..self.scopes.len()).rev() {
             if let Some(found) = self.in_scope(at, name, clause)? {
+                self.note_resolved(at, name, &found);
                 return Ok(found);
-            }
-            if self.scopes[at].closed {
-                break;
             }
         }
         // Compat: if there is no table at all, the error is about the table.
@@ -294,6 +312,12 @@ impl Binder<'_> {
             // An aggregate's arguments are computed below the grouping.
             Some(AliasUse::Only) if in_aggregate => Some(AliasUse::Last),
             Some(AliasUse::Inner) if own => None,
+            // Compat: HAVING of a subquery searches the select lists around it before the tables.
+            Some(AliasUse::Inner | AliasUse::First | AliasUse::Last)
+                if !own && !in_aggregate && self.reads_in_having() =>
+            {
+                Some(AliasUse::First)
+            }
             Some(AliasUse::First) if !own => Some(AliasUse::Last),
             rule => rule,
         };
@@ -318,6 +342,11 @@ impl Binder<'_> {
                 None => self.in_select_list(at, name, clause, rule),
             },
         }
+    }
+
+    /// Whether the innermost block is binding its HAVING.
+    fn reads_in_having(&self) -> bool {
+        self.scopes.last().is_some_and(|scope| scope.clause == Clause::Having)
     }
 
     /// The column of block `at`'s tables that a name refers to.

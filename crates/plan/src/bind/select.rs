@@ -14,7 +14,7 @@ use super::given::{Given, Keys, fixed_by};
 use super::group::{Grouping, gives_rows_of_one};
 use super::having::is_computed_once;
 use super::row_number::RowNumbers;
-use super::scope::{Clause, SourceColumns};
+use super::scope::{Clause, Pending, SourceColumns};
 use super::{Binder, Named, Query};
 use crate::logical::{AggregateNode, ColumnId, ColumnSet, Cut, Logical, SortItem, UnitId};
 use crate::physical::TextOf;
@@ -60,6 +60,9 @@ impl Binder<'_> {
         let reading = Wanted::all(Privileges::SELECT);
         let chooses_rows = std::mem::take(&mut self.chooses_rows);
         let around = self.columns.units.select(select.span.start);
+        let (place, unit) = (self.columns.units.place(), self.columns.units.current());
+        let within = &mut self.scope().within;
+        (within.place, within.unit) = (place, unit);
         let bound = self.using_tables(reading, |b| b.select_in_scope(select, tail));
         self.columns.units.end_select(around);
         self.chooses_rows = chooses_rows;
@@ -150,8 +153,7 @@ impl Binder<'_> {
     /// The select list with wildcards expanded. Entries with window functions are bound last,
     /// because windows may read the other entries.
     pub(super) fn items(&mut self, items: &[ast::SelectItem]) -> SqlResult<Vec<Item>> {
-        let names = items.iter().map(|item| self.item_name(item));
-        let pending: Vec<Box<str>> = names.map(|n| n.unwrap_or_default().into()).collect();
+        let pending = items.iter().map(|item| self.pending(item)).collect();
         let mut bound: Vec<Vec<Item>> = items.iter().map(|_| Vec::new()).collect();
         let before = self.scope().use_aliases.replace(AliasUse::Inner);
         self.scope().pending = pending;
@@ -161,11 +163,11 @@ impl Binder<'_> {
                     continue;
                 }
                 if windowed {
-                    self.scope().pending[at] = "".into();
+                    self.scope().pending[at] = Pending::default();
                 }
                 // Compat: the subqueries of an entry cannot read the entry itself.
                 bound[at] = self.select_item(item)?;
-                self.scope().pending[at] = "".into();
+                self.scope().pending[at] = Pending::default();
                 self.scope().aliases.extend(bound[at].iter().map(Alias::new));
             }
         }
@@ -175,6 +177,25 @@ impl Binder<'_> {
         scope.pending.clear();
         scope.use_aliases = before;
         Ok(bound)
+    }
+
+    /// The names of an entry before it is bound.
+    fn pending(&self, item: &ast::SelectItem) -> Pending {
+        let column = match item {
+            ast::SelectItem::Expr { expr, .. } => match &expr.kind {
+                ast::ExprKind::Column(column) => Some(column),
+                _ => None,
+            },
+            ast::SelectItem::Wildcard { .. } => None,
+        };
+        let written = |column: &ast::ColumnRef| {
+            let table = column.table.as_ref().map(|table| table.value.clone());
+            (table, column.name.value.clone())
+        };
+        Pending {
+            name: self.item_name(item).unwrap_or_default().into(),
+            column: column.map(written),
+        }
     }
 
     /// Column name of an entry.

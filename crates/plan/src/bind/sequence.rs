@@ -47,5 +47,5 @@ impl Binder<'_> {
 
 /// Whether no table can precede a sequence named in the block.
 fn begins_statement(scope: &Scope) -> bool {
-    scope.sources.is_empty() && !scope.closed && scope.clause != Clause::Default
+    scope.sources.is_empty() && scope.clause != Clause::Default
 }

@@ -48,9 +48,10 @@ impl Binder<'_> {
         self.in_clause(clause, |b| {
             let bound = b.condition(condition)?;
             if b.settings.variables.note_unusable_keys || b.settings.variables.explains {
-                let before = b.warnings.conditions.len();
+                let before = (b.warnings.conditions.len(), b.columns.units.resolved.len());
                 b.find_unusable_keys(condition);
-                b.warnings.conditions.truncate(before);
+                b.warnings.conditions.truncate(before.0);
+                b.columns.units.resolved.truncate(before.1);
             }
             Ok(bound)
         })

@@ -171,7 +171,7 @@ impl Binder<'_> {
             return self.scalar(key);
         };
         let is_name = |other: &str| identifier_eq(other, &name.name.value);
-        if name.table.is_none() && self.scope().pending.iter().any(|other| is_name(other)) {
+        if name.table.is_none() && self.scope().pending.iter().any(|other| is_name(&other.name)) {
             // Only window functions are unbound at this point.
             return Err(SqlError::new(&ER_WINDOW_FUNCTION_IN_WINDOW_SPEC, &[]));
         }

@@ -419,7 +419,7 @@ impl Builder<'_> {
             key_only: self.reads_key_only(info, &columns),
             entry_only: self.reads_entry_only(info, lookup.index, &columns),
             tested,
-            rows_per_key: self.shown_rows_per_key(info, &lookup),
+            rows_per_key: self.shown_rows_of(info, &lookup),
             answers: info.answers,
             unit: self.columns.get(info.first).unit,
         };

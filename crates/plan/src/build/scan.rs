@@ -117,7 +117,10 @@ impl Builder<'_> {
                     .index
                     .is_some_and(|at| self.reads_entry_only(info, at, &columns_read)),
                 tested: tested_on(info, conditions, &path),
-                rows_per_key: 0.0,
+                rows_per_key: match path.index {
+                    Some(at) => self.shown_rows_per_key(info, (at, path.examined)),
+                    None => 0.0,
+                },
                 answers: info.answers,
                 unit: self.columns.get(info.first).unit,
             },

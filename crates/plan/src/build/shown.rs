@@ -106,15 +106,26 @@ impl Builder<'_> {
 }
 
 impl Builder<'_> {
+    /// Rows that a lookup of a join is said to find per key.
+    pub(super) fn shown_rows_of(&self, info: &RelationInfo, lookup: &Lookup) -> f64 {
+        match lookup.unique {
+            true => lookup.matches,
+            false => self.shown_rows_per_key(info, (lookup.index, lookup.matches)),
+        }
+    }
+
     /// Rows that a lookup is said to find per key. Compat: an engine that estimates the number of
     /// different keys tells of half the rows, which are a whole number.
-    pub(super) fn shown_rows_per_key(&self, info: &RelationInfo, lookup: &Lookup) -> f64 {
-        let column = info.table.def.indexes[lookup.index].parts[0].column;
+    pub(super) fn shown_rows_per_key(
+        &self,
+        info: &RelationInfo,
+        (index, matches): (usize, f64),
+    ) -> f64 {
+        let column = info.table.def.indexes[index].parts[0].column;
         let estimated = info.table.engine.rows.distinct == DistinctKeys::Estimated;
-        let known = has_persistent(&info.table, column, self.source);
-        match estimated && !known && !lookup.unique {
-            true => (lookup.matches.floor() / 2.0).floor().max(1.0),
-            false => lookup.matches,
+        match estimated && !has_persistent(&info.table, column, self.source) {
+            true => (matches.floor() / 2.0).floor().max(1.0),
+            false => matches,
         }
     }
 

@@ -152,11 +152,15 @@ pub fn check_view_query(
         Mention::Alias(alias) if result.is_ok() && !is_valid_name(&alias.value) => {
             result = Err(SqlError::new(&ER_WRONG_COLUMN_NAME, &[&alias]));
         }
+        Mention::RowsExamined if result.is_ok() => {
+            result = Err(SqlError::not_supported("LIMIT ROWS EXAMINED inside views"));
+        }
         Mention::Column(_)
         | Mention::Call(_)
         | Mention::Compared(_)
         | Mention::Alias(_)
-        | Mention::Common(_) => {}
+        | Mention::Common(_)
+        | Mention::RowsExamined => {}
     });
     result
 }

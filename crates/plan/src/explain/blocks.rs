@@ -266,19 +266,19 @@ impl Walk<'_> {
                 self.rows.push(row);
                 return;
             }
-            let extra = match gives_nothing(node) {
-                true if id == 1 => self.facts.empty,
-                true => "Impossible WHERE",
-                false => "No tables used",
-            };
-            let extra = extra.into();
-            self.rows.push(ExplainRow {
-                id: Some(id),
-                select_type: ty,
-                extra,
-                ..Default::default()
-            });
+            self.say_without_tables(node, id, ty);
         }
+    }
+
+    /// The row of a block that reads no table.
+    fn say_without_tables(&mut self, node: &PlanNode, id: u64, ty: &'static str) {
+        let extra = match gives_nothing(node) {
+            true if self.plan.told.impossible.contains(&id) => "Impossible HAVING",
+            true => "Impossible WHERE",
+            false => "No tables used",
+        };
+        let row = self.row(id, ty, "");
+        self.rows.push(ExplainRow { table: None, extra: extra.into(), ..row });
     }
 
     /// The blocks of a common table.
@@ -358,9 +358,7 @@ impl Walk<'_> {
                 let before = self.rows.len();
                 self.node(input, id, ty);
                 if self.rows.len() == before {
-                    let row = self.row(id, ty, "");
-                    let extra = "No tables used".into();
-                    self.rows.push(ExplainRow { table: None, extra, ..row });
+                    self.say_without_tables(input, id, ty);
                 }
                 self.inner_blocks(id);
             } else {

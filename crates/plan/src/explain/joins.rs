@@ -240,7 +240,8 @@ impl Walk<'_> {
         if lookup.covering || lookup.entry_locks || lookup.shown.entry_only || by_key {
             extra.push("Using index");
         }
-        let by_entry = tested.entries && extra.is_empty() && !self.changes_rows();
+        let changes = id == 1 && self.changes_rows();
+        let by_entry = tested.entries && extra.is_empty() && !changes;
         if by_entry {
             extra.push("Using index condition");
         }

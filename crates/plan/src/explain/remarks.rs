@@ -4,6 +4,7 @@
 
 use selkie_expr::{Expr, ExprKind};
 
+use super::names::Names;
 use crate::physical::{Access, AggregateStrategy, Operator, PlanNode};
 
 /// The remark that an operator is.
@@ -41,12 +42,34 @@ pub(super) fn sorts_groups(operator: &Operator) -> bool {
 /// Compat: ranks of a search that is also the access to its table are kept while they are sorted.
 pub(super) const SORTS_BY_RANK: &str = "by rank";
 
-/// Whether a filter tests the rows of a table, by their ranks or by values that no scan may use.
+/// Whether a filter tests the rows of a table, by their ranks, by subqueries that run for each row,
+/// or by values that no scan may use.
 pub(super) fn tests_rows(conditions: &[Expr], input: &PlanNode) -> bool {
     let Operator::TableScan(scan) = &input.operator else { return false };
     let is_whole = matches!(scan.access, Access::Full { .. });
     let ranks = |e: &Expr| e.any(&mut |e| matches!(e.kind, ExprKind::Match(_)));
-    conditions.iter().any(|e| ranks(e) || is_whole && !e.is_deterministic())
+    let runs = |e: &Expr| e.any(&mut |e| is_run_for_rows(e));
+    conditions.iter().any(|e| ranks(e) || runs(e) || is_whole && !e.is_deterministic())
+}
+
+/// Whether an operator joins rows of tables.
+pub(super) fn is_join(node: &PlanNode) -> bool {
+    use Operator::{HashJoin, IndexJoin, NestedLoopJoin};
+    matches!(node.operator, HashJoin(_) | IndexJoin(_) | NestedLoopJoin(_))
+}
+
+/// The aliases of the tables that each condition reads, if it runs a subquery for each row.
+pub(super) fn tables_tested(conditions: &[Expr], names: &Names<'_>) -> Vec<Vec<String>> {
+    let tested = conditions.iter().filter(|e| e.any(&mut |e| is_run_for_rows(e)));
+    let table = |name: String| Some(name.split_once('.')?.0.to_owned());
+    let tables = |e: &Expr| e.columns().into_iter().filter_map(|at| table(names.get(at)?));
+    tested.map(|e| tables(e).collect()).collect()
+}
+
+/// Whether an expression is a subquery that reads values of the row it runs for.
+fn is_run_for_rows(e: &Expr) -> bool {
+    let ExprKind::Subquery(subquery) = &e.kind else { return false };
+    !subquery.args.is_empty() || !subquery.operands.is_empty()
 }
 
 /// Whether rows are sorted by a rank.

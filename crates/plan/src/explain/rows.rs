@@ -10,7 +10,8 @@ use super::joins::looked_up;
 use super::keys::{describe_range, describe_union, key_columns, key_length};
 use super::names::{Names, names, show, show_all, table_column};
 use super::remarks::{
-    SORTS_BY_RANK, is_grouped, remarks_of, sorts_by_rank, sorts_groups, tests_rows,
+    SORTS_BY_RANK, is_grouped, is_join, remarks_of, sorts_by_rank, sorts_groups, tables_tested,
+    tests_rows,
 };
 use super::units::{KeptKey, KeptRows};
 use super::work::{JoinRun, Run, SortShown, Work};
@@ -142,8 +143,6 @@ pub struct Facts<'a> {
     pub work: Option<WorkOf<'a>>,
     /// Reason why the outermost block has no rows, if rows that were read tell so.
     pub nothing: Option<&'static str>,
-    /// The words for an outermost block whose conditions are never true.
-    pub empty: &'static str,
 }
 
 /// The rows of EXPLAIN for a plan.
@@ -250,11 +249,7 @@ impl Walk<'_> {
                 self.node(&limit.input, id, ty);
             }
             Operator::Filter { input, conditions } => {
-                self.above.tested |= tests_rows(conditions, input);
-                self.above.passed = self.work(node);
-                let text = show_all(conditions, &names(self.plan, input), " and ");
-                self.above.conditions = Some(text);
-                self.node(input, id, ty);
+                self.filter(node, (input, conditions), id, ty);
             }
             Operator::Project { input, .. } => self.node(input, id, ty),
             Operator::RowNumbers(numbers) => self.row_numbers(node, numbers, id, ty),
@@ -268,6 +263,39 @@ impl Walk<'_> {
                 self.above.remarks.extend(sorted.then_some("Using filesort"));
                 self.above.remarks.extend(sorts_by_rank(other).then_some(SORTS_BY_RANK));
                 node.inputs().into_iter().for_each(|input| self.node(input, id, ty));
+            }
+        }
+    }
+
+    fn filter(
+        &mut self,
+        node: &PlanNode,
+        (input, conditions): (&PlanNode, &[Expr]),
+        id: u64,
+        ty: &'static str,
+    ) {
+        self.above.tested |= tests_rows(conditions, input);
+        self.above.passed = self.work(node);
+        let text = show_all(conditions, &names(self.plan, input), " and ");
+        self.above.conditions = Some(text);
+        let first = self.rows.len();
+        self.node(input, id, ty);
+        if is_join(input) {
+            let tables = tables_tested(conditions, &names(self.plan, input));
+            self.say_tested_last(first, &tables);
+        }
+    }
+
+    /// Says for conditions on joined rows that they are tested, each on the last of its tables.
+    fn say_tested_last(&mut self, first: usize, tables: &[Vec<String>]) {
+        for aliases in tables {
+            let shown: Vec<String> = aliases.iter().map(|a| self.shown_table(a)).collect();
+            let is_one = |row: &&mut ExplainRow| {
+                row.table.as_ref().is_some_and(|table| shown.contains(table))
+            };
+            let last = self.rows[first..].iter_mut().rev().find(is_one);
+            if let Some(row) = last.filter(|row| !is_known(row)) {
+                say_tested(row);
             }
         }
     }
@@ -408,7 +436,7 @@ impl Walk<'_> {
 
     fn scan(&mut self, scan: &TableScan, run: Option<Run>, id: u64, ty: &'static str) {
         let mut row = self.row(id, ty, &scan.alias);
-        row.detail.change = self.change();
+        row.detail.change = self.change().filter(|_| id == 1);
         row.detail.numbers.run = run.map(|_| Run::default());
         row.possible_keys = list(&scan.shown.possible_keys);
         row.partitions =
@@ -438,8 +466,8 @@ impl Walk<'_> {
             false => describe_union(&mut row, scan),
         };
         let read = self.is_read(scan);
-        let by_entry =
-            scan.shown.tested.entries && extra.is_empty() && !read && !self.changes_rows();
+        let changes = id == 1 && self.changes_rows();
+        let by_entry = scan.shown.tested.entries && extra.is_empty() && !read && !changes;
         if by_entry {
             extra.push("Using index condition");
         }
@@ -496,6 +524,9 @@ impl Walk<'_> {
     fn name_outer(&self, row: &mut ExplainRow, scan: &TableScan) {
         if row.reference.is_none() || !self.follows_outer(scan) {
             return;
+        }
+        if row.access == Some("ref") {
+            row.rows = Some(count(scan.shown.rows_per_key));
         }
         let Access::Index(range) = &scan.access else { return };
         let keys = range.ranges.iter().take(1).flat_map(|range| &range.equal);

@@ -1,7 +1,11 @@
 //! Units and SELECTs of a statement while it is bound. They have no effect on the plan but for the
 //! marks that EXPLAIN reads.
 
+use std::fmt::Display;
+
 use hashbrown::HashMap;
+use selkie_types::Condition;
+use selkie_types::error::catalogue::{ER_WARN_AGGFUNC_DEPENDENCE, ER_WARN_FIELD_RESOLVED};
 
 use super::{ColumnId, Logical};
 use crate::physical::{Unit, UnitKind, UnitTables};
@@ -10,7 +14,33 @@ use crate::physical::{Unit, UnitKind, UnitTables};
 pub(crate) type UnitId = usize;
 
 /// Place of a SELECT: the number of its text, and its position in that text.
-type Place = (u32, u32);
+pub(crate) type Place = (u32, u32);
+
+/// The way to a name through the blocks around it, the outermost first: for each the clause, as a
+/// number in the order of MariaDB, and the number of the block.
+pub(crate) type Steps = Vec<(u32, u32)>;
+
+/// A name or an aggregate of a SELECT that belongs to a block around it.
+#[derive(Clone, Debug)]
+pub(crate) struct Resolved {
+    /// Its text.
+    pub name: ResolvedName,
+    /// The SELECT that contains it.
+    pub inside: Option<Place>,
+    /// The SELECT to which it belongs; `None` for other blocks.
+    pub within: Option<Place>,
+    /// The way to it.
+    pub steps: Steps,
+}
+
+/// A name or an aggregate that belongs to a block around it.
+#[derive(Clone, Debug)]
+pub(crate) enum ResolvedName {
+    /// A column or an entry of the select list.
+    Column(String),
+    /// An aggregate, up to its first argument.
+    Aggregate(String),
+}
 
 /// The units of a statement.
 #[derive(Clone, Debug)]
@@ -30,6 +60,12 @@ pub(crate) struct Units {
     names: HashMap<ColumnId, Box<str>>,
     /// Subqueries that their values replace.
     reduced: Vec<UnitId>,
+    /// SELECTs whose HAVING is never true.
+    impossible: Vec<Place>,
+    /// Names and aggregates that belong to blocks around them, if the plan is for EXPLAIN.
+    pub resolved: Vec<Resolved>,
+    /// Number of blocks so far.
+    blocks: u32,
     /// Whether a unit inside the statement may have rows of its own, and whether a table has.
     inner: bool,
     kept: bool,
@@ -78,6 +114,9 @@ impl Default for Units {
             begins: None,
             names: HashMap::new(),
             reduced: Vec::new(),
+            impossible: Vec::new(),
+            resolved: Vec::new(),
+            blocks: 0,
             inner: false,
             kept: false,
             tested: Vec::new(),
@@ -162,6 +201,60 @@ impl Units {
     pub(crate) fn reduced(&self) -> Vec<u64> {
         let units = if self.reduced.is_empty() { Vec::new() } else { self.numbered() };
         self.reduced.iter().filter_map(|unit| units[*unit].numbers.first().copied()).collect()
+    }
+
+    /// Place of the SELECT being bound.
+    pub(crate) fn place(&self) -> Option<Place> {
+        self.select
+    }
+
+    /// The number of a block that begins.
+    pub(crate) fn next_block(&mut self) -> u32 {
+        self.blocks += 1;
+        self.blocks
+    }
+
+    /// Notes about what belongs to blocks around it, in MariaDB's order.
+    pub(crate) fn resolved(&self) -> Vec<Condition> {
+        let mut resolved: Vec<&Resolved> = self.resolved.iter().collect();
+        if resolved.is_empty() {
+            return Vec::new();
+        }
+        resolved.sort_by(|a, b| a.steps.cmp(&b.steps));
+        let number = self.numbers();
+        // Compat: the result of a union has no number.
+        let other = if self.all[0].selects.is_empty() { 1 } else { -1 };
+        let number = |place: &Option<Place>| match place {
+            Some(place) => number(place) as i64,
+            None => other,
+        };
+        let note = |resolved: &&Resolved| {
+            let (inside, within) = (number(&resolved.inside), number(&resolved.within));
+            match &resolved.name {
+                ResolvedName::Column(name) => {
+                    let parts: [&dyn Display; 7] = [name, &"", &"", &"", &"", &inside, &within];
+                    Condition::note(&ER_WARN_FIELD_RESOLVED, &parts)
+                }
+                ResolvedName::Aggregate(name) => {
+                    Condition::note(&ER_WARN_AGGFUNC_DEPENDENCE, &[name, &inside, &within])
+                }
+            }
+        };
+        resolved.iter().map(note).collect()
+    }
+
+    /// Notes that HAVING of the SELECT being bound is never true.
+    pub(crate) fn has_no_groups(&mut self) {
+        self.impossible.extend(self.select);
+    }
+
+    /// Numbers of the SELECTs whose HAVING is never true.
+    pub(crate) fn impossible(&self) -> Vec<u64> {
+        if self.impossible.is_empty() {
+            return Vec::new();
+        }
+        let number = self.numbers();
+        self.impossible.iter().map(number).collect()
     }
 
     /// Another use of a kept unit, under an alias, after `before` others.
@@ -282,15 +375,10 @@ impl Units {
         if self.all.len() == 1 {
             return Vec::new();
         }
-        let mut places: Vec<Place> = self.all.iter().flat_map(|u| &u.selects).copied().collect();
-        places.sort_unstable();
-        places.dedup();
-        // Compat: a statement without a SELECT of its own still has the first number.
-        let first = if self.all[0].selects.is_empty() { 2 } else { 1 };
-        let number = |place: &Place| places.binary_search(place).map_or(0, |at| at as u64 + first);
+        let number = self.numbers();
         let unit = |(at, unit): (usize, &BoundUnit)| Unit {
             kind: unit.kind,
-            numbers: unit.selects.iter().map(number).collect(),
+            numbers: unit.selects.iter().map(&number).collect(),
             within: match &unit.within {
                 Some(place) => number(place),
                 None if at == 0 => 0,
@@ -300,5 +388,15 @@ impl Units {
             has_keys: unit.kind != UnitKind::Kept || !self.keyless,
         };
         self.all.iter().enumerate().map(unit).collect()
+    }
+
+    /// The numbers of the SELECTs by their places.
+    fn numbers(&self) -> impl Fn(&Place) -> u64 {
+        let mut places: Vec<Place> = self.all.iter().flat_map(|u| &u.selects).copied().collect();
+        places.sort_unstable();
+        places.dedup();
+        // Compat: a statement without a SELECT of its own still has the first number.
+        let first = if self.all[0].selects.is_empty() { 2 } else { 1 };
+        move |place| places.binary_search(place).map_or(0, |at| at as u64 + first)
     }
 }

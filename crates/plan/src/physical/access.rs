@@ -103,7 +103,7 @@ pub struct Shown {
     pub entry_only: bool,
     /// Its conditions, apart from those that a key answers.
     pub tested: Tested,
-    /// Rows per key that a lookup is said to find.
+    /// Rows per key that a lookup is said to find, or a scan whose key comes from an outer block.
     pub rows_per_key: f64,
     /// Whether it answers IN in a change of one table. Compat: its rows are not examined ones.
     pub answers: bool,

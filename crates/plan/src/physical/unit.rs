@@ -1,6 +1,8 @@
 //! Units of a statement: queries, each of one SELECT or of several combined ones. Only EXPLAIN
 //! reads them; nothing that runs depends on them.
 
+use selkie_types::Condition;
+
 use super::PlanNode;
 
 /// Facts of a statement that only EXPLAIN tells.
@@ -10,6 +12,10 @@ pub struct Told {
     pub eliminated: Vec<Box<str>>,
     /// The units of its text, the statement's own first; none if it has only its own.
     pub units: Vec<Unit>,
+    /// Numbers of the SELECTs whose HAVING is never true.
+    pub impossible: Vec<u64>,
+    /// Notes about names and aggregates of subqueries that belong to blocks around them.
+    pub resolved: Vec<Condition>,
 }
 
 /// A query inside the statement, or the statement's own.

@@ -122,6 +122,6 @@ fn number_of(compare: &Compare) -> Option<(usize, &Value)> {
 }
 
 /// Whether a condition is a constant that is not true.
-pub(super) fn is_false(condition: &Expr) -> bool {
+pub(crate) fn is_false(condition: &Expr) -> bool {
     matches!(condition.as_literal(), Some(Value::Int(0) | Value::UInt(0) | Value::Null))
 }

@@ -240,8 +240,15 @@ fn assign_flags(def: &VarDef, given: &Value, before: Before<'_>) -> SqlResult<As
         _ => return Err(wrong_type(def)),
     };
     let mut flags = FlagList { default: before.default.as_u64(), on: 0, off: 0, rest: None };
-    for item in text.split(',').filter(|_| !text.is_empty()) {
-        flags.take(def, item).ok_or_else(|| wrong_value(def, item))?;
+    // Compat: an error shows the whole text from the wrong item on.
+    let mut rest = (!text.is_empty()).then_some(text.as_str());
+    while let Some(from) = rest {
+        let (item, behind) = match from.split_once(',') {
+            Some((item, behind)) => (item, Some(behind)),
+            None => (from, None),
+        };
+        flags.take(def, item).ok_or_else(|| wrong_value(def, from))?;
+        rest = behind;
     }
     let rest = flags.rest.unwrap_or(before.current.as_u64());
     Ok(Assigned::exact(VarValue::Uint(rest & !flags.off | flags.on)))
@@ -257,12 +264,18 @@ struct FlagList {
 }
 
 impl FlagList {
-    /// Reads an item; each flag, and `default`, may occur once.
+    /// Reads an item; each flag, and `default`, may occur once. Compat: spaces behind a word are
+    /// ignored, others are not.
     fn take(&mut self, def: &VarDef, item: &str) -> Option<()> {
+        let item = item.trim_end_matches(' ');
         if item.eq_ignore_ascii_case("default") {
             return self.rest.replace(self.default).is_none().then_some(());
         }
         let (name, state) = item.split_once('=')?;
+        let name = name.trim_end_matches(' ');
+        if name.eq_ignore_ascii_case("default") {
+            return None;
+        }
         let bit = 1u64 << name_position(def, name)?;
         let on = match state.to_ascii_lowercase().as_str() {
             "on" => true,

@@ -25,6 +25,8 @@ pub enum Mention<'a> {
     Alias(&'a Ident),
     /// The name that WITH gives a query, where it begins to stand for it.
     Common(&'a Ident),
+    /// LIMIT ROWS EXAMINED.
+    RowsExamined,
 }
 
 type Visit<'v> = &'v mut dyn FnMut(Mention<'_>);
@@ -44,6 +46,9 @@ impl Query {
         }
         body(&mut self.body, visit);
         self.order_by.iter_mut().for_each(|item| item.expr.for_each_mention(visit));
+        if self.limit.as_ref().is_some_and(|limit| limit.rows_examined.is_some()) {
+            visit(Mention::RowsExamined);
+        }
     }
 }
 

@@ -1,0 +1,27 @@
+-- Spaces in optimizer_switch, and the text in its errors.
+SET optimizer_switch = 'mrr=off';
+SET optimizer_switch = 'mrr =on';
+SELECT @@optimizer_switch LIKE '%,mrr=on%';
+SET optimizer_switch = 'mrr=off ';
+SELECT @@optimizer_switch LIKE '%,mrr=on%';
+SET optimizer_switch = 'mrr=on ,mrr_cost_based=on';
+SELECT @@optimizer_switch LIKE '%,mrr=on,mrr_cost_based=on%';
+SET optimizer_switch = ' mrr=on';
+SET optimizer_switch = 'mrr= on';
+SET optimizer_switch = 'mrr=on , mrr_cost_based=on';
+SET optimizer_switch = 'mrr=on,,mrr_cost_based=on';
+SET optimizer_switch = 'mrr=on,';
+SET optimizer_switch = 'mrr=on, ';
+SET optimizer_switch = 'mrr=on, default';
+SET optimizer_switch = 'default ,mrr=on';
+SET optimizer_switch = ',mrr=on';
+SET optimizer_switch = ' ';
+SET optimizer_switch = 'mrr';
+SET optimizer_switch = 'mrr=';
+SET optimizer_switch = 'mrr=on,foo=off,mrr_cost_based=on';
+SET optimizer_switch = 'mrr=on,mrr=off, loosescan=off';
+SET optimizer_switch = 'mrr=on mrr_cost_based=on';
+SET optimizer_switch = 'mrr=on=off';
+SET optimizer_switch = 'default=on';
+SET optimizer_switch = 'default, default';
+SELECT @@optimizer_switch LIKE '%,mrr=on,mrr_cost_based=off%';
