@@ -136,6 +136,7 @@ crash() {
   "$python" tests/crash/few_files.py "$binary"
   "$python" tests/crash/force_recovery.py "$binary"  # 20 s
   "$python" tests/crash/mixed.py "$binary" 12 1  # 90 s
+  "$python" tests/crash/reports.py "$binary" 12 1  # 20 s
 }
 
 isolation() {
