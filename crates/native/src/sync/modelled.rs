@@ -228,6 +228,7 @@ pub(crate) mod atomic {
             atomic!(@op fetch_sub $value);
             atomic!(@op fetch_max $value);
             atomic!(@op fetch_min $value);
+            atomic!(@op fetch_or $value);
         };
         (@op $op:ident $value:ty) => {
             pub(crate) fn $op(&self, value: $value, _: Ordering) -> $value {
