@@ -31,8 +31,10 @@ pub(crate) const INDEX_DESCENT: f64 = 800.0;
 pub(crate) const INDEX_ENTRY: f64 = 40.0;
 /// Fetching the row of a secondary index entry: a second descent, made cheaper by batching.
 pub(crate) const FETCH_ROW: f64 = 550.0;
-/// Reading a page that is not in memory: a fast disk, and the thread that waits for it.
-pub(crate) const PAGE_READ: f64 = 50_000.0;
+/// Reading a page of a table that is larger than the cache. A tenth of what a read from a fast disk
+/// takes: few rows that are looked up again and again are in memory, and a whole table must not be
+/// read in their stead.
+pub(crate) const PAGE_READ: f64 = 5_000.0;
 /// A row's part of reading a page that is not in memory ahead of a scan.
 pub(crate) const ROW_READ: f64 = 100.0;
 /// Putting a row into a hash table: key encoding, hashing, copying.
