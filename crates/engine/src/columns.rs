@@ -47,6 +47,13 @@ pub struct ColumnState {
     pub absent: u64,
 }
 
+impl ColumnState {
+    /// Whether some of the groups lack a column; false for one behind the 64th, which is not known.
+    pub fn lacks(&self, column: usize) -> bool {
+        1_u64.checked_shl(column as u32).is_some_and(|bit| self.absent & bit != 0)
+    }
+}
+
 /// A table's columns.
 pub trait ColumnSource: Send + Sync {
     /// The state now.

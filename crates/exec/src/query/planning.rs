@@ -110,7 +110,7 @@ impl StatisticsSource for EngineStatistics<'_> {
         let Some(handle) = self.instance.look_into(table) else { return 0.0 };
         let Some(source) = handle.table.columns() else { return 0.0 };
         let state = source.state();
-        if columns.iter().any(|column| *column < 64 && state.absent >> column & 1 == 1) {
+        if columns.iter().any(|column| state.lacks(*column)) {
             return 0.0;
         }
         state.rows as f64 / handle.table.rows().max(1) as f64

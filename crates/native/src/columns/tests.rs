@@ -154,6 +154,8 @@ fn wide_columns_that_nobody_reads_are_given_up() {
     let there = |at| group.built().expect("built").segments.get(at).is_some();
     assert_eq!([0, 1, 2].map(there), [true, false, true]);
     assert_eq!(columns.directory().state().absent, 0b10);
+    let lacks = |at| columns.directory().state().lacks(at);
+    assert_eq!([0, 1, 65].map(lacks), [false, true, false]);
     assert!(columns.shed_unread(|_| true) > 0);
     assert_eq!(columns.directory().state().absent, 0b11);
     drop(building);
