@@ -226,7 +226,10 @@ impl<'r> BuildLeft<'r> {
             if self.right_batch.is_none() {
                 self.env.check()?;
                 match self.lanes.next(&mut *self.right)? {
-                    None => break,
+                    None => {
+                        self.lanes.add_matched(&mut built.matched);
+                        break;
+                    }
                     Some(Step::Probe(batch)) => self.begin(built, batch)?,
                     Some(Step::Output(rows)) => return Ok(Some(rows)),
                 }
@@ -238,13 +241,19 @@ impl<'r> BuildLeft<'r> {
         Ok(self.rest(built).map(Rows::Given))
     }
 
+    /// Whether lanes may probe with the rows of the right side.
+    fn uses_lanes(&self) -> bool {
+        self.right.takes_folds() && lane_join::may_probe(self.plan, true)
+    }
+
     /// The next output for an operator that may fold it.
     fn next_rows(&mut self, then: Option<&Arc<dyn Fold>>) -> SqlResult<Option<Rows>> {
         if self.built.is_none() && self.spread.is_none() {
             self.build()?;
-            if let Some(built) = self.built.as_ref().filter(|_| self.takes_folds()) {
+            if let Some(built) = self.built.as_ref().filter(|_| self.uses_lanes()) {
                 let (shape, table) = (shape_of(self.env, self.plan), built.table.clone());
-                self.lanes.begin(LaneJoin::of_right(self.plan, shape, table, then.cloned()));
+                let then = then.filter(|_| self.takes_folds()).cloned();
+                self.lanes.begin(LaneJoin::of_right(self.plan, shape, table, then));
             }
         }
         let output = match (&mut self.spread, self.built.take()) {
@@ -311,7 +320,8 @@ impl Operator for BuildLeft<'_> {
     }
 
     fn takes_folds(&self) -> bool {
-        self.right.takes_folds() && lane_join::may_probe(self.plan, true)
+        // Rows that are given at the end are folded by no lane.
+        self.uses_lanes() && !lane_join::marks(self.plan.kind)
     }
 
     fn next_for(&mut self, fold: &Arc<dyn Fold>) -> SqlResult<Option<Rows>> {

@@ -2,20 +2,21 @@
 //! another such join.
 //!
 //! Each stretch of rows is joined by itself, and the join gives the results in the order of the
-//! stretches: the rows and their order are those of batches joined one after another. Must not keep
+//! stretches: the rows and their order are those of batches joined one after another. A join that
+//! only notes which rows of its table have a match has no output of stretches. Must not keep
 //! what many stretches of large output take: such a stretch goes to the join as rows.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use hashbrown::HashMap;
 use parking_lot::Mutex;
 use selkie_expr::{EvalContext, Expr};
 use selkie_plan::physical::{HashJoin as Plan, JoinKey, JoinKind};
 use selkie_types::error::catalogue::ER_OUT_OF_RESOURCES;
-use selkie_types::{Batch, SqlError, SqlResult};
+use selkie_types::{Batch, Bitmap, SqlError, SqlResult};
 
 use super::join_match::{Matcher, Shape};
 use super::probe::{BuildTable, Pairs, key_columns};
@@ -29,13 +30,18 @@ const MOST_BYTES: usize = 16 << 20;
 /// Whether lanes may probe with the left side, or with the right one.
 pub(super) fn may_probe(plan: &Plan, builds_left: bool) -> bool {
     let is_possible = match builds_left {
-        // Other kinds note which rows of the table have a match.
-        true => plan.kind == JoinKind::Inner,
+        // A left join gives pairs and notes which rows of the table have a match.
+        true => plan.kind == JoinKind::Inner || marks(plan.kind),
         false => !matches!(plan.kind, JoinKind::NullAwareAnti | JoinKind::NullAwareMark),
     };
     let key = |key| if builds_left { probe_right(key) } else { probe_left(key) };
     let mut exprs = plan.keys.iter().map(key).chain(&plan.residual);
     is_possible && exprs.all(|e| suits_lanes(e) && !has_parameter(e))
+}
+
+/// Whether a join that builds from the left only notes which of its rows have a match.
+pub(super) fn marks(kind: JoinKind) -> bool {
+    matches!(kind, JoinKind::Semi | JoinKind::Anti | JoinKind::Mark)
 }
 
 fn probe_left(key: &JoinKey) -> &Expr {
@@ -49,7 +55,39 @@ fn probe_right(key: &JoinKey) -> &Expr {
 /// The side that probes.
 enum Side {
     Left(Prober<'static>),
-    Right(Matcher<'static>, Vec<bool>),
+    Right(Matcher<'static>, Vec<bool>, Option<Marks>),
+}
+
+/// Rows of the table that have a match, as far as stretches have found them. A stretch that is read
+/// again finds the same.
+struct Marks {
+    words: Box<[AtomicU64]>,
+}
+
+impl Marks {
+    fn new(rows: usize) -> Self {
+        Self { words: (0..rows.div_ceil(64)).map(|_| AtomicU64::new(0)).collect() }
+    }
+
+    fn set(&self, rows: impl Iterator<Item = u32>) {
+        for row in rows {
+            let (word, bit) = (&self.words[row as usize / 64], 1 << (row % 64));
+            // Most rows with several matches are set already; reading shares the line.
+            if word.load(Ordering::Relaxed) & bit == 0 {
+                word.fetch_or(bit, Ordering::Relaxed);
+            }
+        }
+    }
+
+    fn add_to(&self, matched: &mut Bitmap) {
+        for (at, word) in self.words.iter().enumerate() {
+            let mut left = word.load(Ordering::Relaxed);
+            while left != 0 {
+                matched.set(at * 64 + left.trailing_zeros() as usize, true);
+                left &= left - 1;
+            }
+        }
+    }
 }
 
 /// The output of a stretch.
@@ -79,6 +117,13 @@ impl Laned {
     /// Lets lanes make the join from now on.
     pub(super) fn begin(&mut self, join: Arc<LaneJoin>) {
         self.join = Some(join);
+    }
+
+    /// Adds the rows of the table that lanes have found a match for, once all rows are read.
+    pub(super) fn add_matched(&self, matched: &mut Bitmap) {
+        if let Some(Side::Right(.., Some(marks))) = self.join.as_ref().map(|join| &join.side) {
+            marks.add_to(matched);
+        }
     }
 
     /// The next step with the rows of the probing side; `None` after the last.
@@ -149,7 +194,8 @@ impl LaneJoin {
         then: Option<Arc<dyn Fold>>,
     ) -> Arc<Self> {
         let null_safe = plan.keys.iter().map(|key| key.null_safe).collect();
-        let side = Side::Right(Matcher::new(owned(shape)), null_safe);
+        let marks = marks(plan.kind).then(|| Marks::new(table.rows.len()));
+        let side = Side::Right(Matcher::new(owned(shape)), null_safe, marks);
         Self::new(side, plan.keys.iter().map(probe_right), table, then)
     }
 
@@ -190,7 +236,7 @@ impl LaneJoin {
                     Ok(())
                 }
             },
-            Side::Right(matcher, null_safe) => {
+            Side::Right(matcher, null_safe, marks) => {
                 let ids = self.table.find(&keys, null_safe, batch.rows());
                 let mut pairs = Pairs::new(ids, batch, &self.table);
                 let (mut probe, mut build) = (Vec::new(), Vec::new());
@@ -198,9 +244,19 @@ impl LaneJoin {
                     if build.is_empty() {
                         continue;
                     }
-                    let (right, left) = ((batch, &probe[..]), (&build[..], true));
-                    let (_, output) = joined_pairs(eval, matcher, &self.table, right, left)?;
-                    out.put(output)?;
+                    if let Some(marks) = marks.as_ref().filter(|_| matcher.keys_suffice()) {
+                        marks.set(build.iter().copied());
+                        continue;
+                    }
+                    let (right, left) = ((batch, &probe[..]), (&build[..], marks.is_none()));
+                    let (keep, output) = joined_pairs(eval, matcher, &self.table, right, left)?;
+                    match (marks, keep) {
+                        (None, _) => out.put(output)?,
+                        (Some(marks), None) => marks.set(build.iter().copied()),
+                        (Some(marks), Some(keep)) => {
+                            marks.set(keep.iter_ones().map(|pair| build[pair]));
+                        }
+                    }
                 }
                 Ok(())
             }
