@@ -67,27 +67,58 @@ enum Miss {
     Requested,
 }
 
-/// The last miss of a file, as one word: its page, and the number of consecutive misses before it.
-pub(super) struct MissHistory(AtomicU64);
+/// Number of scans of one file that are told apart.
+const SCANS: usize = 8;
+
+/// Mark of a scan that has gone on since it was last looked at for its place.
+const GOES_ON: u32 = 1 << 31;
+
+/// The last misses of the scans of a file. Each is one word: the page, and the number of
+/// consecutive misses before it, with a mark.
+pub(super) struct MissHistory {
+    scans: [AtomicU64; SCANS],
+    /// Number of places looked at for a miss that continues no scan. It takes that of the first
+    /// scan without a mark, and the marks of those before are removed.
+    looked_at: AtomicU64,
+}
 
 impl MissHistory {
-    pub(super) const fn new() -> MissHistory {
-        MissHistory(AtomicU64::new(0))
+    pub(super) fn new() -> MissHistory {
+        MissHistory { scans: [0; SCANS].map(AtomicU64::new), looked_at: AtomicU64::new(0) }
     }
 
     /// Notes a miss. A race only makes a guess worse.
     fn note(&self, page: u32) -> Miss {
-        let seen = self.0.load(Ordering::Relaxed);
-        let (last, in_row) = ((seen >> 32) as u32, seen as u32);
-        if in_row >= SCAN_MISSES && last.wrapping_sub(page) < RUN_PAGES * RUNS {
-            return Miss::Requested;
+        for scan in &self.scans {
+            let seen = scan.load(Ordering::Relaxed);
+            let (last, in_row) = ((seen >> 32) as u32, seen as u32 & !GOES_ON);
+            if in_row >= SCAN_MISSES && last.wrapping_sub(page) < RUN_PAGES * RUNS {
+                return Miss::Requested;
+            }
+            if !(1..=MAX_GAP).contains(&page.wrapping_sub(last)) {
+                continue;
+            }
+            let in_row = (in_row + 1).min(SCAN_MISSES);
+            let is_scan = in_row >= SCAN_MISSES;
+            // After a request the next miss of the scan is expected after the requested pages.
+            let next = if is_scan { page.saturating_add(RUN_PAGES * RUNS) } else { page };
+            scan.store(u64::from(next) << 32 | u64::from(in_row | GOES_ON), Ordering::Relaxed);
+            return if is_scan { Miss::Scan } else { Miss::Alone };
         }
-        let in_row = if (1..=MAX_GAP).contains(&page.wrapping_sub(last)) { in_row + 1 } else { 0 };
-        let scan = in_row >= SCAN_MISSES;
-        // After a request the next miss of the scan is expected after the requested pages.
-        let next = if scan { page.saturating_add(RUN_PAGES * RUNS) } else { page };
-        self.0.store(u64::from(next) << 32 | u64::from(in_row), Ordering::Relaxed);
-        if scan { Miss::Scan } else { Miss::Alone }
+        self.place().store(u64::from(page) << 32, Ordering::Relaxed);
+        Miss::Alone
+    }
+
+    /// The place of a scan that is likely over.
+    fn place(&self) -> &AtomicU64 {
+        loop {
+            let at = self.looked_at.fetch_add(1, Ordering::Relaxed) as usize % SCANS;
+            let seen = self.scans[at].load(Ordering::Relaxed);
+            if seen & u64::from(GOES_ON) == 0 {
+                return &self.scans[at];
+            }
+            self.scans[at].store(seen & !u64::from(GOES_ON), Ordering::Relaxed);
+        }
     }
 }
 
@@ -233,5 +264,35 @@ impl Pool {
             return Err(StorageError::page(id, "newer than the end of the log"));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scans_of_one_file_are_told_apart_among_single_misses() {
+        let history = MissHistory::new();
+        let mut scans: Vec<u32> = (0..4).map(|scan| 10_000 * (scan + 1)).collect();
+        let mut requests = 0;
+        for step in 0..200 {
+            for page in &mut scans {
+                let miss = history.note(*page);
+                requests += u32::from(miss == Miss::Scan);
+                assert!(miss == Miss::Scan || step < SCAN_MISSES);
+                *page += if miss == Miss::Scan { RUN_PAGES * RUNS + 1 } else { 1 };
+            }
+            assert!(history.note(1_000_000 + 100 * step) == Miss::Alone);
+        }
+        assert_eq!(requests, 4 * (200 - SCAN_MISSES));
+    }
+
+    #[test]
+    fn pages_that_are_on_their_way_are_not_requested_again() {
+        let history = MissHistory::new();
+        (1..=SCAN_MISSES).for_each(|page| assert!(history.note(page) != Miss::Requested));
+        assert!(history.note(SCAN_MISSES + 5) == Miss::Requested);
+        assert!(history.note(SCAN_MISSES + 5) == Miss::Requested);
     }
 }
