@@ -217,10 +217,10 @@ def fill(session, table, rows=260_000):
 def read_by_groups(session, query):
     """Rows of a query that were read from groups; its answer must be that by rows."""
     run(session, "SET selkie_columns = OFF")
-    expected = run(session, query)
+    expected = run(session, query), run(session, "SHOW WARNINGS")
     run(session, "SET selkie_columns = ON")
     before = status(session, "rows_read")
-    assert run(session, query) == expected
+    assert (run(session, query), run(session, "SHOW WARNINGS")) == expected
     return status(session, "rows_read") - before
 
 
@@ -232,7 +232,9 @@ def short_of_memory(server):
     run(session, "SET GLOBAL selkie_column_memory = 8000000")
     run(session, "ANALYZE TABLE first")
     assert read_by_groups(session, narrow.format("first")) > 250_000
-    assert read_by_groups(session, wide.format("first")) == 0
+    # Lanes read the rows of a part whose group lacks the column; one that raises warnings is left to the session.
+    for query in (wide, "SELECT s FROM {} WHERE s LIKE '%77%' OR n = 3", "SELECT COUNT(*) FROM {} WHERE s + n > 100000"):
+        assert read_by_groups(session, query.format("first")) == 0
     run(session, "SET GLOBAL selkie_column_memory = 100000000")
     run(session, "ANALYZE TABLE first")
     assert read_by_groups(session, wide.format("first")) > 250_000

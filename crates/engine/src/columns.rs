@@ -149,4 +149,22 @@ pub trait ColumnReader<'a> {
 
     /// The rows of a part.
     fn rows(&self, part: usize) -> EngineResult<Box<dyn Cursor + 'a>>;
+
+    /// Number of rows that a part had when its group was built; `None` if it has no group. The
+    /// group may lack what the reader needs.
+    fn rows_when_built(&self, part: usize) -> Option<u32>;
+
+    /// The rows of parts as this reader sees them, for other threads. They must not be read after
+    /// the reader's statement has ended: its transaction keeps their versions.
+    fn part_rows(&self) -> EngineResult<Arc<dyn PartRows>>;
+}
+
+/// The rows of the parts of a table, for any thread.
+pub trait PartRows: Send + Sync {
+    /// The rows of a part.
+    fn rows<'a>(
+        &'a self,
+        part: usize,
+        context: &'a dyn StatementContext,
+    ) -> EngineResult<Box<dyn Cursor + 'a>>;
 }

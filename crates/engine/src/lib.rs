@@ -42,8 +42,8 @@ mod text;
 pub use ahead::{CACHE_LINE, count_of, fetch_ahead};
 pub use blocking::{WaitObserver, blocking, going_on, note_waits, noted_wait, observe_waits};
 pub use columns::{
-    ColumnReader, ColumnSource, ColumnSpec, ColumnState, GroupShape, GroupView, TouchedKey,
-    TouchedKeys,
+    ColumnReader, ColumnSource, ColumnSpec, ColumnState, GroupShape, GroupView, PartRows,
+    TouchedKey, TouchedKeys,
 };
 pub use contract::{
     Bound, BuildStage, Capabilities, Cursor, Engine, EngineTrx, IndexEntries, InsertInfo,

@@ -12,7 +12,9 @@ use selkie_types::{Batch, SqlResult};
 use super::examined::examine;
 use super::table_scan::key_read;
 use super::{BoxOperator, Operator, Rows};
-use crate::run::scan::{Ahead, BlockRows, ColumnParts, Decoder, Encoded, Fold, Piece, Read};
+use crate::run::scan::{
+    Ahead, BlockRows, ColumnParts, Decoder, Encoded, Fold, LaneRows, Piece, Read,
+};
 use crate::run::{Env, OpenTable};
 use crate::state::column_keeper::COLUMNS_FROM;
 use crate::state::error::from_engine;
@@ -181,10 +183,21 @@ impl<'r> ColumnScan<'r> {
         let has_room = selkie_meter::left() > ROOM_FOR_LANES;
         if self.lanes > 1 && pool.threads() > 0 && has_room {
             let scan = self.decoder.for_lanes(env.eval, &encoded);
-            let scan = scan.map(|scan| scan.folded_by(fold.cloned()));
+            let scan = scan.map(|scan| scan.folded_by(fold.cloned()).with_rows(self.lane_rows()));
             self.ahead = scan.map(|scan| Ahead::new(pool, self.lanes, scan));
         }
         self.encoded = Some(encoded);
+    }
+
+    /// The rows of the parts that lanes must read without groups, if there are such parts.
+    fn lane_rows(&self) -> Option<LaneRows> {
+        if !self.parts.has_rows_for_lanes() {
+            return None;
+        }
+        let Plan { table, columns, filter_columns, .. } = self.plan;
+        // Without it, this thread reads them, and finds what is wrong.
+        let parts = self.parts.part_rows().ok()?;
+        Some(LaneRows::new(parts, table, columns, filter_columns))
     }
 
     /// The rows of the next block or stretch that lanes may read, if that is what comes next.
@@ -195,9 +208,20 @@ impl<'r> ColumnScan<'r> {
         }
         let (at, rows) = match ahead.next(|| self.env.check())? {
             None => return Ok(None),
-            Some(Read::Folded { number, read, rows }) => {
+            Some(Read::Folded { number, read, rows, by_rows }) => {
+                self.by_rows += if by_rows { read as u64 } else { 0 };
                 self.seen.add(self.env, read)?;
                 return Ok(Some(Step::Rows(Rows::Folded { number, rows })));
+            }
+            Some(Read::Rows(read, passed)) => {
+                self.by_rows += read as u64;
+                self.seen.add(self.env, read)?;
+                return Ok(Some(passed.into()));
+            }
+            Some(Read::Again(part)) => {
+                let begun = self.parts.read_again(part);
+                begun.map_err(|e| from_engine(e, &self.plan.table.def))?;
+                return Ok(Some(Step::Nothing));
             }
             Some(Read::Block(at, rows)) => (at, rows),
         };
@@ -212,6 +236,15 @@ impl<'r> ColumnScan<'r> {
             }
         });
         Ok(Some(given.transpose()?.flatten().into()))
+    }
+
+    /// The rows of a part that a lane has failed to read; `None` after the last ones.
+    fn next_again(&mut self) -> SqlResult<Option<Step>> {
+        let piece = self.parts.next_again().map_err(|e| from_engine(e, &self.plan.table.def))?;
+        let Some(Piece::Rows(set)) = piece else { return Ok(None) };
+        self.by_rows += set.count() as u64;
+        self.seen.add(self.env, set.count())?;
+        Ok(Some(self.decoder.decode(self.env.eval, set)?.map(|(batch, _)| batch).into()))
     }
 
     /// The rows of the next piece that this thread reads.
@@ -244,9 +277,12 @@ impl<'r> ColumnScan<'r> {
     fn next_rows(&mut self) -> SqlResult<Option<Rows>> {
         loop {
             self.env.check()?;
-            let step = match self.next_ahead()? {
+            let step = match self.next_again()? {
                 Some(step) => step,
-                None => self.next_piece()?,
+                None => match self.next_ahead()? {
+                    Some(step) => step,
+                    None => self.next_piece()?,
+                },
             };
             match step {
                 Step::Rows(rows) => return Ok(Some(rows)),

@@ -12,7 +12,7 @@ use crate::trx::{NativeTrx, ViewSpec};
 use selkie_column::Segment;
 use selkie_engine::{
     Bound, ColumnReader, ColumnSource, ColumnSpec, ColumnState, Cursor, EngineResult, EngineTrx,
-    GroupShape, GroupView, RowSet, Scan, StatementContext,
+    GroupShape, GroupView, Isolation, PartRows, RowSet, Scan, StatementContext,
 };
 use std::sync::Arc;
 
@@ -116,16 +116,59 @@ impl<'a> ColumnReader<'a> for NativeReader<'a> {
     }
 
     fn rows(&self, part: usize) -> EngineResult<Box<dyn Cursor + 'a>> {
-        let bound = |key: &[u8]| key.into();
-        let lower = self.directory.regions().get(part).map(|region| bound(&region.lower));
-        let upper = self.directory.upper(part).map(bound);
-        let scan = Scan {
-            lower: lower.map_or(Bound::Unbounded, Bound::Included),
-            upper: upper.map_or(Bound::Unbounded, Bound::Excluded),
-            fixed_only: self.spec.fixed_only,
-            ..Scan::default()
-        };
+        let scan = part_scan(&self.directory, part, self.spec.fixed_only);
         let view = self.view.view(&self.table.shared.undo);
         Ok(Box::new(NativeCursor::of_view(self.table, self.trx, self.context, &scan, Some(view))))
+    }
+
+    fn rows_when_built(&self, part: usize) -> Option<u32> {
+        let region = self.directory.regions().get(part)?;
+        Some(region.group.as_ref()?.built()?.keys.len())
+    }
+
+    fn part_rows(&self) -> EngineResult<Arc<dyn PartRows>> {
+        let NativeTable { shared, files, def, .. } = self.table;
+        Ok(Arc::new(NativeParts {
+            table: NativeTable::new(shared.clone(), files.clone(), def.clone())?,
+            trx: NativeTrx::new(shared.clone(), Isolation::ReadUncommitted),
+            view: self.view,
+            directory: self.directory.clone(),
+            fixed_only: self.spec.fixed_only,
+        }))
+    }
+}
+
+/// The parts of a table through the view of a reader.
+struct NativeParts {
+    table: NativeTable,
+    /// It changes nothing and locks nothing: the view is the reader's.
+    trx: NativeTrx,
+    view: ViewSpec,
+    directory: Arc<Directory>,
+    fixed_only: bool,
+}
+
+impl PartRows for NativeParts {
+    fn rows<'a>(
+        &'a self,
+        part: usize,
+        context: &'a dyn StatementContext,
+    ) -> EngineResult<Box<dyn Cursor + 'a>> {
+        let scan = part_scan(&self.directory, part, self.fixed_only);
+        let view = self.view.view(&self.table.shared.undo);
+        Ok(Box::new(NativeCursor::of_view(&self.table, &self.trx, context, &scan, Some(view))))
+    }
+}
+
+/// The scan of the rows of a part.
+fn part_scan(directory: &Directory, part: usize, fixed_only: bool) -> Scan {
+    let bound = |key: &[u8]| key.into();
+    let lower = directory.regions().get(part).map(|region| bound(&region.lower));
+    let upper = directory.upper(part).map(bound);
+    Scan {
+        lower: lower.map_or(Bound::Unbounded, Bound::Included),
+        upper: upper.map_or(Bound::Unbounded, Bound::Excluded),
+        fixed_only,
+        ..Scan::default()
     }
 }

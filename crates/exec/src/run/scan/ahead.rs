@@ -1,6 +1,7 @@
-//! Reads blocks of column groups ahead of a scan, in lanes.
+//! Reads blocks of column groups, and rows of parts that have none, ahead of a scan, in lanes.
 //!
-//! The scan cuts stretches of untouched blocks off its table and offers them to the lanes. It takes
+//! The scan cuts stretches of untouched blocks and parts without groups off its table and offers
+//! them to the lanes. It takes
 //! the results in the order of the blocks, and reads a stretch itself that no lane has begun when
 //! its turn comes: the rows and their order are those of a scan without lanes. A block whose
 //! conditions raise a warning or fail is left to the scan, which evaluates it again in its session.
@@ -24,8 +25,9 @@ use selkie_expr::{EvalContext, Expr, ExprKind, NoSession, TypeContext};
 use selkie_meter::Account;
 use selkie_types::{BATCH_ROWS, Batch, ByteRows, SqlResult, Value};
 
-use super::columns::{Block, ColumnParts};
+use super::columns::{Block, ColumnParts, Extent};
 use super::encoded::Encoded;
+use super::lane_rows::{LaneRows, RowsRead};
 use crate::state::guard::guarded;
 use crate::state::lanes::{Lanes, Work};
 
@@ -84,6 +86,8 @@ pub(crate) struct LaneScan {
     encoded: Mutex<Vec<Encoded>>,
     first: Encoded,
     fold: Option<Arc<dyn Fold>>,
+    /// The rows of parts that lanes may read.
+    rows: Option<LaneRows>,
     account: Option<Arc<Account>>,
 }
 
@@ -113,8 +117,15 @@ impl LaneScan {
             encoded: Mutex::default(),
             first: first.afresh(),
             fold: None,
+            rows: None,
             account: selkie_meter::account(),
         })
+    }
+
+    /// Lets lanes read rows too.
+    pub(crate) fn with_rows(mut self, rows: Option<LaneRows>) -> Self {
+        self.rows = rows;
+        self
     }
 
     /// Lets lanes fold the rows.
@@ -127,10 +138,44 @@ impl LaneScan {
         (STRETCH / (BATCH_ROWS * 8 * self.width.max(1))).clamp(1, MOST_BLOCKS)
     }
 
-    fn read(&self, view: &GroupView, number: u64, blocks: Range<usize>) -> Outcome {
+    /// Whether lanes read the rows of parts.
+    fn reads_rows(&self) -> bool {
+        self.rows.as_ref().is_some_and(|rows| !rows.are_long())
+    }
+
+    fn context(&self) -> EvalContext<'_> {
         let eval = EvalContext::new(self.types.clone(), &NoSession, self.now_micros);
         eval.set_parameters(self.parameters.iter().cloned());
         eval.set_strict_arithmetic(self.strict_arithmetic);
+        eval
+    }
+
+    fn read(&self, extent: &Extent, number: u64) -> Outcome {
+        match extent {
+            Extent::Blocks(view, blocks) => self.read_blocks(view, number, blocks.clone()),
+            Extent::Part(part) => self.read_part(*part, number),
+        }
+    }
+
+    fn read_part(&self, part: usize, number: u64) -> Outcome {
+        let Some(rows) = &self.rows else { return Outcome::Again };
+        let eval = self.context();
+        let mark = eval.conditions.borrow().mark();
+        let read = rows.read(&eval, (&self.conditions, &self.given), part);
+        let raised = eval.conditions.borrow_mut().forget_since(mark);
+        let Ok(read) = read else { return Outcome::Again };
+        if raised {
+            return Outcome::Again;
+        }
+        let batches = || read.iter().filter_map(|(_, passed)| passed.as_ref());
+        match self.folded(&eval, number, batches) {
+            Some(rows) => Outcome::Folded(read.iter().map(|(read, _)| read).sum(), rows),
+            None => Outcome::Rows(read),
+        }
+    }
+
+    fn read_blocks(&self, view: &GroupView, number: u64, blocks: Range<usize>) -> Outcome {
+        let eval = self.context();
         let kept = self.encoded.lock().pop();
         let mut encoded = kept.unwrap_or_else(|| self.first.afresh());
         let none = ByteRows::default();
@@ -143,21 +188,24 @@ impl LaneScan {
                 Ok(None) | Err(_) => BlockRows::Again,
             }
         };
-        let rows: Vec<BlockRows> = blocks.map(read).collect();
+        let rows: Vec<BlockRows> = blocks.clone().map(read).collect();
         self.encoded.lock().push(encoded);
-        match self.folded(&eval, number, &rows) {
-            Some(rows) => Outcome::Folded(rows),
+        let batches = || rows.iter().filter_map(BlockRows::batch);
+        let is_whole = !rows.iter().any(|rows| matches!(rows, BlockRows::Again));
+        match is_whole.then(|| self.folded(&eval, number, batches)).flatten() {
+            Some(passed) => Outcome::Folded(rows_in(view, &blocks), passed),
             None => Outcome::Blocks(rows),
         }
     }
 
     /// Number of rows folded; `None` if the operator above must have them.
-    fn folded(&self, eval: &EvalContext<'_>, number: u64, rows: &[BlockRows]) -> Option<usize> {
+    fn folded<'b, B: Iterator<Item = &'b Batch>>(
+        &self,
+        eval: &EvalContext<'_>,
+        number: u64,
+        batches: impl Fn() -> B,
+    ) -> Option<usize> {
         let fold = self.fold.as_ref()?;
-        if rows.iter().any(|rows| matches!(rows, BlockRows::Again)) {
-            return None;
-        }
-        let batches = || rows.iter().filter_map(BlockRows::batch);
         let mark = eval.conditions.borrow().mark();
         let folded = fold.fold(eval, number, &mut batches());
         let raised = eval.conditions.borrow_mut().forget_since(mark);
@@ -185,11 +233,21 @@ impl BlockRows {
     }
 }
 
+/// Number of rows in blocks of a group.
+fn rows_in(view: &GroupView, blocks: &Range<usize>) -> usize {
+    let before = |block: usize| (block * BATCH_ROWS).min(view.rows as usize);
+    before(blocks.end) - before(blocks.start)
+}
+
 /// Result of reading a stretch.
 enum Outcome {
     Blocks(Vec<BlockRows>),
-    /// All rows are folded, in this number.
-    Folded(usize),
+    /// Rows of a part.
+    Rows(Vec<RowsRead>),
+    /// Of so many rows read, so many passed and are folded.
+    Folded(usize, usize),
+    /// The scan must read them.
+    Again,
 }
 
 enum Progress {
@@ -198,19 +256,18 @@ enum Progress {
     Done(Outcome),
 }
 
-/// Blocks of one group that follow each other.
+/// A piece of the table that is read at once.
 struct Stretch {
     scan: Arc<LaneScan>,
-    view: GroupView,
+    extent: Extent,
     /// Its position among the stretches of the scan.
     number: u64,
-    blocks: Range<usize>,
     progress: Mutex<Progress>,
     done: Condvar,
 }
 
 impl Stretch {
-    /// Reads the blocks, unless somebody has begun to.
+    /// Reads it, unless somebody has begun to.
     fn read(&self) -> bool {
         let mut progress = self.progress.lock();
         if !matches!(*progress, Progress::Waiting) {
@@ -218,19 +275,11 @@ impl Stretch {
         }
         *progress = Progress::Begun;
         drop(progress);
-        let blocks = self.blocks.clone();
-        let outcome = guarded(|| Ok(self.scan.read(&self.view, self.number, blocks.clone())));
+        let outcome = guarded(|| Ok(self.scan.read(&self.extent, self.number)));
         // The scan finds the reason itself.
-        let again = |_| Outcome::Blocks(blocks.clone().map(|_| BlockRows::Again).collect());
-        *self.progress.lock() = Progress::Done(outcome.unwrap_or_else(again));
+        *self.progress.lock() = Progress::Done(outcome.unwrap_or(Outcome::Again));
         self.done.notify_all();
         true
-    }
-
-    /// Number of rows in the blocks.
-    fn rows(&self) -> usize {
-        let before = |block: usize| (block * BATCH_ROWS).min(self.view.rows as usize);
-        before(self.blocks.end) - before(self.blocks.start)
     }
 }
 
@@ -248,8 +297,12 @@ impl Work for Stretch {
 pub(crate) enum Read {
     /// A block by its number, for [`Ahead::with_block`].
     Block(usize, BlockRows),
+    /// Rows that are in no group: their number, and those that passed.
+    Rows(usize, Option<Batch>),
     /// A stretch of `read` rows, of which `rows` passed and are folded under a number.
-    Folded { number: u64, read: usize, rows: usize },
+    Folded { number: u64, read: usize, rows: usize, by_rows: bool },
+    /// A part that the scan must read by rows itself.
+    Again(usize),
 }
 
 /// The stretches of a scan that are being read.
@@ -261,9 +314,10 @@ pub(crate) struct Ahead<'r> {
     queue: VecDeque<Arc<Stretch>>,
     /// Number of the next stretch.
     next: u64,
-    /// The stretch whose blocks are given.
-    now: Option<Arc<Stretch>>,
+    /// The group whose blocks are given.
+    now: Option<GroupView>,
     blocks: Zip<Range<usize>, IntoIter<BlockRows>>,
+    rows: IntoIter<RowsRead>,
 }
 
 impl<'r> Ahead<'r> {
@@ -277,19 +331,20 @@ impl<'r> Ahead<'r> {
             next: 0,
             now: None,
             blocks: (0..0).zip(Vec::new()),
+            rows: Vec::new().into_iter(),
         }
     }
 
     /// Offers the next stretches to the lanes.
     pub(crate) fn fill(&mut self, parts: &mut ColumnParts<'_>) -> EngineResult<()> {
+        let (blocks, reads_rows) = (self.scan.blocks_at_once(), self.scan.reads_rows());
         while self.queue.len() < self.most
-            && let Some((view, blocks)) = parts.stretch(self.scan.blocks_at_once())?
+            && let Some(extent) = parts.stretch(blocks, reads_rows)?
         {
             let stretch = Arc::new(Stretch {
                 scan: self.scan.clone(),
-                view,
+                extent,
                 number: self.next,
-                blocks,
                 progress: Mutex::new(Progress::Waiting),
                 done: Condvar::new(),
             });
@@ -300,9 +355,9 @@ impl<'r> Ahead<'r> {
         Ok(())
     }
 
-    /// Whether blocks of a stretch are left.
+    /// Whether rows of a stretch are left.
     pub(crate) fn is_within(&self) -> bool {
-        self.blocks.len() > 0
+        self.blocks.len() > 0 || self.rows.len() > 0
     }
 
     /// The next result; `None` if no stretch was cut off. `check` fails when the statement is to
@@ -312,25 +367,37 @@ impl<'r> Ahead<'r> {
             if let Some((at, rows)) = self.blocks.next() {
                 return Ok(Some(Read::Block(at, rows)));
             }
+            if let Some((read, passed)) = self.rows.next() {
+                return Ok(Some(Read::Rows(read, passed)));
+            }
             let Some(stretch) = self.queue.front().cloned() else { return Ok(None) };
             // It stays in the queue until it is read (LANE-2).
             let outcome = self.wait_for(&stretch, &check)?;
             self.queue.pop_front();
-            match outcome {
-                Outcome::Blocks(rows) => self.blocks = stretch.blocks.clone().zip(rows),
-                Outcome::Folded(rows) => {
-                    let (number, read) = (stretch.number, stretch.rows());
-                    return Ok(Some(Read::Folded { number, read, rows }));
+            let number = stretch.number;
+            match (outcome, &stretch.extent) {
+                (Outcome::Folded(read, rows), extent) => {
+                    let by_rows = matches!(extent, Extent::Part(_));
+                    return Ok(Some(Read::Folded { number, read, rows, by_rows }));
+                }
+                (Outcome::Rows(rows), _) => self.rows = rows.into_iter(),
+                (_, Extent::Part(part)) => return Ok(Some(Read::Again(*part))),
+                (outcome, Extent::Blocks(view, blocks)) => {
+                    let rows = match outcome {
+                        Outcome::Blocks(rows) => rows,
+                        _ => blocks.clone().map(|_| BlockRows::Again).collect(),
+                    };
+                    self.blocks = blocks.clone().zip(rows);
+                    self.now = Some(view.clone());
                 }
             }
-            self.now = Some(stretch);
         }
     }
 
     /// The block with a number, of those of the last [`Self::next`].
     pub(crate) fn with_block<R>(&self, at: usize, f: impl FnOnce(&Block<'_>) -> R) -> Option<R> {
-        let stretch = self.now.as_ref()?;
-        Some(f(&Block::untouched(&stretch.view, at, &ByteRows::default())))
+        let view = self.now.as_ref()?;
+        Some(f(&Block::untouched(view, at, &ByteRows::default())))
     }
 
     /// The result of a stretch. While a lane reads it, this thread reads others.
@@ -339,7 +406,7 @@ impl<'r> Ahead<'r> {
         loop {
             let mut progress = stretch.progress.lock();
             if let Progress::Done(outcome) = &mut *progress {
-                return Ok(mem::replace(outcome, Outcome::Blocks(Vec::new())));
+                return Ok(mem::replace(outcome, Outcome::Again));
             }
             drop(progress);
             check()?;
@@ -360,7 +427,7 @@ impl Drop for Ahead<'_> {
         for stretch in &self.queue {
             let mut progress = stretch.progress.lock();
             if !matches!(*progress, Progress::Begun) {
-                *progress = Progress::Done(Outcome::Blocks(Vec::new()));
+                *progress = Progress::Done(Outcome::Again);
             }
         }
         for stretch in &self.queue {

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use selkie_column::{BLOCK_ROWS, Codes, Damaged, Segment, Zone};
 use selkie_engine::{
-    ColumnReader, ColumnSpec, Cursor, EngineError, EngineResult, GroupView, RowSet,
-    StatementContext, Table,
+    ColumnReader, ColumnSpec, Cursor, EngineError, EngineResult, GroupShape, GroupView, PartRows,
+    RowSet, StatementContext, Table,
 };
 use selkie_types::{BATCH_ROWS, ByteRows, Column, RowLayout, SqlError, SqlResult};
 
@@ -124,12 +124,26 @@ enum Part<'r> {
     Rows(Box<dyn Cursor + 'r>),
 }
 
+/// A piece of a table that a lane may read.
+#[derive(Clone)]
+pub(super) enum Extent {
+    /// Blocks of one group that nothing has touched.
+    Blocks(GroupView, Range<usize>),
+    /// The rows of a part, which has no group or not the columns of the scan.
+    Part(usize),
+}
+
+/// Most rows of a part that a lane reads at once.
+const MOST_ROWS: u32 = 2 * GroupShape::USUAL.rows;
+
 /// A read of a whole table by its columns.
 pub(crate) struct ColumnParts<'r> {
     reader: Box<dyn ColumnReader<'r> + 'r>,
     /// Number of the next part.
     next: usize,
     part: Option<Part<'r>>,
+    /// A part before `part` that a lane has failed to read.
+    again: Option<Box<dyn Cursor + 'r>>,
     set: RowSet,
     /// Positions before which the patches belong.
     at: Vec<u32>,
@@ -149,6 +163,7 @@ impl<'r> ColumnParts<'r> {
             reader: source.open_columns(open.trx, context, spec)?,
             next: 0,
             part: None,
+            again: None,
             set: RowSet::default(),
             at: Vec::new(),
             order: Vec::new(),
@@ -186,16 +201,52 @@ impl<'r> ColumnParts<'r> {
         Ok(part)
     }
 
-    /// Cuts off at most `most` blocks that come next, of one group, if nothing has touched them.
-    pub(super) fn stretch(
-        &mut self,
-        most: usize,
-    ) -> EngineResult<Option<(GroupView, Range<usize>)>> {
+    /// The rows of the parts, for lanes.
+    pub(crate) fn part_rows(&self) -> EngineResult<Arc<dyn PartRows>> {
+        self.reader.part_rows()
+    }
+
+    /// Whether any part has rows that may be read by [`Self::part_rows`].
+    pub(crate) fn has_rows_for_lanes(&self) -> bool {
+        (0..self.reader.parts())
+            .any(|part| self.is_for_lanes(part) && self.reader.group(part).is_none())
+    }
+
+    /// Whether a part is small enough for a lane to read its rows.
+    fn is_for_lanes(&self, part: usize) -> bool {
+        self.reader.rows_when_built(part).is_some_and(|rows| rows <= MOST_ROWS)
+    }
+
+    /// Reads the rows of a part in front of what comes next.
+    pub(crate) fn read_again(&mut self, part: usize) -> EngineResult<()> {
+        self.again = Some(self.reader.rows(part)?);
+        Ok(())
+    }
+
+    /// The next rows of the part given to [`Self::read_again`]; `None` after the last ones.
+    pub(crate) fn next_again(&mut self) -> EngineResult<Option<Piece<'_>>> {
+        let Some(mut cursor) = self.again.take() else { return Ok(None) };
+        self.set.clear();
+        if !cursor.next_batch(&mut self.set, BATCH_ROWS)? {
+            return Ok(None);
+        }
+        self.again = Some(cursor);
+        Ok(Some(Piece::Rows(&self.set)))
+    }
+
+    /// Cuts off what comes next for a lane: at most `most` blocks of one group, if nothing has
+    /// touched them, or a part whose rows are to be read, if lanes read rows.
+    pub(super) fn stretch(&mut self, most: usize, by_rows: bool) -> EngineResult<Option<Extent>> {
         loop {
             let (view, first) = match &mut self.part {
                 None if self.next == self.reader.parts() => return Ok(None),
                 None => {
-                    self.part = Some(self.open_next()?);
+                    let part = self.next;
+                    let opened = self.open_next()?;
+                    if by_rows && matches!(opened, Part::Rows(_)) && self.is_for_lanes(part) {
+                        return Ok(Some(Extent::Part(part)));
+                    }
+                    self.part = Some(opened);
                     continue;
                 }
                 Some(Part::Rows(_)) => return Ok(None),
@@ -226,7 +277,7 @@ impl<'r> ColumnParts<'r> {
             self.at.clear();
             self.reader.patches(view, whole, &mut self.set, &mut self.at)?;
             *first = range.end;
-            return Ok(Some((view.clone(), range)));
+            return Ok(Some(Extent::Blocks(view.clone(), range)));
         }
     }
 
