@@ -18,6 +18,8 @@ pub trait WaitObserver: Send + Sync {
     fn end(&self, kind: WaitKind);
     /// The thread makes progress; called at least once per batch of rows.
     fn goes_on(&self) {}
+    /// The thread's statement reads much, and holds nothing that others wait for.
+    fn reads_much(&self) {}
 }
 
 thread_local! {
@@ -79,6 +81,16 @@ pub fn going_on() {
     OBSERVER.with_borrow(|observer| {
         if let Some(observer) = observer {
             observer.goes_on();
+        }
+    });
+}
+
+/// Tells the observer that this thread's statement reads much, and holds nothing that others wait
+/// for.
+pub fn reading_much() {
+    OBSERVER.with_borrow(|observer| {
+        if let Some(observer) = observer {
+            observer.reads_much();
         }
     });
 }

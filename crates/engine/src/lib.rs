@@ -40,7 +40,9 @@ pub mod testing;
 mod text;
 
 pub use ahead::{CACHE_LINE, count_of, fetch_ahead};
-pub use blocking::{WaitObserver, blocking, going_on, note_waits, noted_wait, observe_waits};
+pub use blocking::{
+    WaitObserver, blocking, going_on, note_waits, noted_wait, observe_waits, reading_much,
+};
 pub use columns::{
     ColumnReader, ColumnSource, ColumnSpec, ColumnState, GroupShape, GroupView, PartRows,
     TouchedKey, TouchedKeys,

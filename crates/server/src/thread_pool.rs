@@ -22,6 +22,7 @@
 //!   sockets, or it gets one at the timer's next check.
 
 mod answers;
+mod background;
 mod client;
 mod connection;
 mod footprint;
@@ -38,6 +39,7 @@ mod turn;
 mod waits;
 mod worker;
 
+pub(crate) use background::NICE as BACKGROUND;
 pub(crate) use client::{Client, Priority, Progress};
 pub(crate) use pool::{Limits, ThreadPool};
 pub(crate) use waits::REASONS;

@@ -12,6 +12,7 @@ use selkie_types::{Batch, SqlResult};
 use super::examined::examine;
 use super::table_scan::key_read;
 use super::{BoxOperator, Operator, Rows};
+use crate::dml::changes_rows;
 use crate::run::scan::{
     Ahead, BlockRows, ColumnParts, Decoder, Encoded, Fold, LaneRows, Piece, Read,
 };
@@ -52,7 +53,13 @@ pub(super) fn open<'r>(
         lanes,
         encoded: None,
         ahead: None,
-        seen: Seen { open, index, key_read: key_read(plan), rows: 0 },
+        seen: Seen {
+            open,
+            index,
+            key_read: key_read(plan),
+            rows: 0,
+            is_free: !changes_rows(env.rt.plan) && !open.trx.has_changes(),
+        },
         by_rows: 0,
     })))
 }
@@ -60,6 +67,9 @@ pub(super) fn open<'r>(
 /// Bytes that a statement must still be allowed, so that lanes read ahead for it: what they have
 /// read counts as its memory, and the rows of long texts are many bytes.
 const ROOM_FOR_LANES: i64 = 128 << 20;
+
+/// Rows after which a scan stands behind short statements: a millisecond of work or more.
+const MANY: u64 = 1 << 16;
 
 /// Rows of a table from which on lanes help to read it.
 const LANES_FROM: u64 = 100_000;
@@ -126,6 +136,8 @@ struct Seen<'r> {
     /// The index whose use the scan counts as.
     key_read: Option<usize>,
     rows: u64,
+    /// Whether the statement changes nothing, and no change of its transaction makes others wait.
+    is_free: bool,
 }
 
 struct ColumnScan<'r> {
@@ -167,7 +179,11 @@ impl Seen<'_> {
         bump(counter, rows as u64);
         examine(env, rows)?;
         env.eval.set_row(self.rows + 1);
+        let before = self.rows;
         self.rows += rows as u64;
+        if before / MANY != self.rows / MANY && self.is_free {
+            selkie_engine::reading_much();
+        }
         Ok(())
     }
 }

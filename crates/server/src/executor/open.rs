@@ -33,6 +33,7 @@ use crate::replica::Riders;
 use crate::server::Server;
 use crate::session::Shared;
 use crate::status::Gauges;
+use crate::thread_pool::BACKGROUND;
 use crate::variables::registry;
 
 /// The lowest `innodb_force_recovery` that makes tables read-only.
@@ -122,7 +123,8 @@ pub(crate) fn open_backend(
 /// threads. Where cores are scarce, both are behind the threads of sessions.
 fn start_threads(instance: &Arc<Instance>, lanes: u64) -> std::io::Result<Vec<JoinHandle<()>>> {
     let columns = start_thread(instance, ("columns", 15), selkie_exec::build_wanted_columns)?;
-    let lanes = (1..lanes).map(|_| start_thread(instance, ("lane", 5), selkie_exec::serve_lane));
+    let lanes =
+        (1..lanes).map(|_| start_thread(instance, ("lane", BACKGROUND), selkie_exec::serve_lane));
     std::iter::once(Ok(columns)).chain(lanes).collect()
 }
 

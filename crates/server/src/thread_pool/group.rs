@@ -13,6 +13,7 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 use selkie_exec::Unsettled;
 
 use super::answers;
+use super::background;
 use super::client::Priority;
 use super::connection::{Connection, recent_millis};
 use super::held::Held;
@@ -232,6 +233,11 @@ impl Group {
         }
     }
 
+    /// Called when a thread ends that the group does not wait for.
+    pub(super) fn release(&self) {
+        self.state.lock().threads -= 1;
+    }
+
     /// Takes work that does not need a check of the sockets.
     fn take(&self, state: &mut State) -> Option<Work> {
         let unattended = state.polling && state.queue.is_empty();
@@ -353,6 +359,10 @@ impl Group {
     /// wait there is no delay: they may wait for something that only a new thread can do.
     fn may_create(&self, shared: &Shared, state: &State) -> bool {
         let limits = shared.limits();
+        if background::is_entered() {
+            // The timer creates it.
+            return false;
+        }
         if shared.threads() >= limits.max_threads && state.threads >= 2 {
             return false;
         }

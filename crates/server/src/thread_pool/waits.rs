@@ -10,6 +10,7 @@ use std::time::Duration;
 use selkie_engine::{WaitKind, WaitObserver};
 
 use super::answers;
+use super::background;
 use super::group::Group;
 use super::pool::Shared;
 
@@ -96,7 +97,9 @@ impl WaitObserver for GroupObserver {
         let Some(shared) = self.shared.upgrade() else { return };
         shared.waits.0[reason(kind)].fetch_add(1, Ordering::Relaxed);
         answers::send(&shared, &self.group);
-        self.group.wait_begins(&shared, is_short(kind, &shared.flush_time));
+        if !background::is_entered() {
+            self.group.wait_begins(&shared, is_short(kind, &shared.flush_time));
+        }
     }
 
     fn goes_on(&self) {
@@ -107,7 +110,20 @@ impl WaitObserver for GroupObserver {
         }
     }
 
+    fn reads_much(&self) {
+        if background::is_entered() {
+            return;
+        }
+        let Some(shared) = self.shared.upgrade() else { return };
+        answers::send(&shared, &self.group);
+        // For the group it waits, until it ends.
+        self.group.wait_begins(&shared, false);
+        background::enter();
+    }
+
     fn end(&self, _: WaitKind) {
-        self.group.wait_ends();
+        if !background::is_entered() {
+            self.group.wait_ends();
+        }
     }
 }

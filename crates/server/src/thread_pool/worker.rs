@@ -9,6 +9,7 @@ use std::sync::Arc;
 use selkie_types::stack;
 
 use super::answers;
+use super::background;
 use super::client::Progress;
 use super::connection::Connection;
 use super::group::{Group, Thread, Work};
@@ -33,6 +34,11 @@ fn run(shared: &Arc<Shared>, group: &Arc<Group>) {
             Work::Serve(connection) => serve(shared, group, connection),
             Work::Answer => answers::send(shared, group),
             Work::Settle(held) => held.settle(shared, group),
+        }
+        if background::is_entered() {
+            answers::send(shared, group);
+            group.release();
+            break;
         }
     }
     shared.thread_ended();
