@@ -68,7 +68,7 @@ pub(super) fn open<'r>(
 /// read counts as its memory, and the rows of long texts are many bytes.
 const ROOM_FOR_LANES: i64 = 128 << 20;
 
-/// Rows after which a scan stands behind short statements: a millisecond of work or more.
+/// Rows after which a scan tells that it reads much, each time.
 const MANY: u64 = 1 << 16;
 
 /// Rows of a table from which on lanes help to read it.

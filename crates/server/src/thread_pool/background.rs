@@ -5,14 +5,43 @@
 //! its statement has.
 
 use std::cell::Cell;
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
 
 /// Niceness of a thread in the background, and of lanes: where cores are scarce, such a thread gets
 /// about a tenth of the time of another one. At 5, a third, reports without a pause cost writers on
 /// two cores a fifth of their throughput (`tests/sysbench/reports.py`).
 pub(crate) const NICE: i32 = 10;
 
+/// Time of the processor that a statement gets before its thread goes to the background: fifty
+/// times that of a new thread.
+const SHORT: Duration = Duration::from_millis(3);
+
 thread_local! {
     static IS_BEHIND: Cell<bool> = const { Cell::new(false) };
+    /// Time of the processor that the thread had used when its statement was first seen to read
+    /// much.
+    static SEEN: Cell<Option<Duration>> = const { Cell::new(None) };
+}
+
+/// Begins to serve a connection.
+pub(super) fn begin() {
+    SEEN.set(None);
+}
+
+/// Whether the statement of this thread, which reads much, is not short. Measured from the first
+/// call, so that the clock is not read for statements that read little.
+pub(super) fn is_long() -> bool {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    let now = Duration::new(time.tv_sec as u64, time.tv_nsec as u32);
+    match SEEN.get() {
+        Some(seen) => now.saturating_sub(seen) >= SHORT,
+        None => {
+            SEEN.set(Some(now));
+            false
+        }
+    }
 }
 
 /// Puts the calling thread behind the others for the rest of its life. It must start no thread of

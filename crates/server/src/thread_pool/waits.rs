@@ -111,7 +111,7 @@ impl WaitObserver for GroupObserver {
     }
 
     fn reads_much(&self) {
-        if background::is_entered() {
+        if background::is_entered() || !background::is_long() {
             return;
         }
         let Some(shared) = self.shared.upgrade() else { return };

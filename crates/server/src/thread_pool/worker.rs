@@ -45,6 +45,7 @@ fn run(shared: &Arc<Shared>, group: &Arc<Group>) {
 }
 
 fn serve(shared: &Arc<Shared>, group: &Arc<Group>, connection: Arc<Connection>) {
+    background::begin();
     let timed_out = connection.take_timed_out();
     let progress = guarded(&connection, |client| client.serve(timed_out));
     go_on(shared, group, connection, progress);
