@@ -52,11 +52,6 @@ fn send_returned(
     returning(&Batch::new(columns?, rows.rows()))
 }
 
-/// Whether a plan changes rows.
-pub(crate) fn changes_rows(plan: &Plan) -> bool {
-    matches!(plan.root.operator, Op::Insert(_) | Op::Update(_) | Op::Delete(_))
-}
-
 /// Whether a plan changes rows of a computed table, which the server keeps.
 pub(crate) fn changes_computed(plan: &Plan) -> bool {
     all_targets(plan).any(|table| table.kind == TableKind::System)

@@ -192,7 +192,7 @@ impl Execution<'_> {
     /// Runs a plan whose tables are locked. [`end_statement`] then ends the statement: commit under
     /// autocommit, rollback after an error.
     pub(crate) fn run_plan(&mut self, plan: &Plan) -> SqlResult<Outcome> {
-        let changes_stored = dml::changes_rows(plan) && !dml::changes_computed(plan);
+        let changes_stored = plan.changes_rows() && !dml::changes_computed(plan);
         if changes_stored || plan.calls_functions() {
             return self.run_logged(plan);
         }
@@ -322,7 +322,7 @@ impl Execution<'_> {
         }
         let env = Env { rt: &runtime, eval: &eval, cell: None, wanted: None };
         let sink = PlanSink { sink: *sink, is_kept: running.prepared.is_some() };
-        let result = match (dml::changes_rows(plan), &plan.result.into) {
+        let result = match (plan.changes_rows(), &plan.result.into) {
             (true, _) => dml::run(env, plan, sink),
             (false, Some(target)) => into::run(env, plan, target),
             (false, None) if plan.result.is_dropped => evaluate::run(env, plan),

@@ -99,6 +99,12 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Whether it changes rows.
+    pub fn changes_rows(&self) -> bool {
+        use Operator::{Delete, Insert, Update};
+        matches!(self.root.operator, Insert(_) | Update(_) | Delete(_))
+    }
+
     /// Whether it calls stored functions.
     pub fn calls_functions(&self) -> bool {
         self.uses.has(crate::safety::Uses::STORED_FUNCTION)

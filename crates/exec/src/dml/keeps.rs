@@ -18,7 +18,7 @@ pub(super) fn reads_row_by_row(plan: &Plan) -> bool {
         Op::Insert(insert) => has_ordered_defaults(insert),
         _ => false,
     };
-    super::changes_rows(plan) && (keeps() || ordered()) && may_fail(&plan.root)
+    plan.changes_rows() && (keeps() || ordered()) && may_fail(&plan.root)
 }
 
 /// Whether a value depends on nothing that a statement between two rows can change: no variable, no

@@ -12,7 +12,6 @@ use selkie_types::{Batch, SqlResult};
 use super::examined::examine;
 use super::table_scan::key_read;
 use super::{BoxOperator, Operator, Rows};
-use crate::dml::changes_rows;
 use crate::run::scan::{
     Ahead, BlockRows, ColumnParts, Decoder, Encoded, Fold, LaneRows, Piece, Read,
 };
@@ -58,7 +57,7 @@ pub(super) fn open<'r>(
             index,
             key_read: key_read(plan),
             rows: 0,
-            is_free: !changes_rows(env.rt.plan) && !open.trx.has_changes(),
+            is_free: !env.rt.plan.changes_rows() && !open.trx.has_changes(),
         },
         by_rows: 0,
     })))

@@ -10,7 +10,7 @@ use crate::query::execution::Execution;
 use crate::query::running::Running;
 use crate::state::around::Around;
 use crate::state::guard::guarded;
-use crate::{ResultSink, Session, dml};
+use crate::{ResultSink, Session};
 
 /// Executes something in the sub-session of a statement's session. Its errors' notes go to the
 /// statement's list behind the error.
@@ -25,7 +25,7 @@ pub(super) fn with_sub_session<R>(
     let mut sub = kept.unwrap_or_else(|| Box::new(outer.nested()));
     // A text in the binary log does the same again only if it reads under locks.
     let by_text = outer.log().is_some_and(|log| log.is_by_text());
-    sub.locks_reads = outer.locks_reads || by_text || dml::changes_rows(plan);
+    sub.locks_reads = outer.locks_reads || by_text || plan.changes_rows();
     sub.programs.use_within(&outer.programs, &plan.tables);
     renew(around, &mut sub);
     outer.end_random(eval);

@@ -330,7 +330,7 @@ pub(crate) fn begin_call(
 ) -> Option<Vec<u8>> {
     let settings = &session.frame.settings;
     let log = session.log().filter(|_| settings.binlog.format == BinlogFormat::Statement)?;
-    let is_inside = session.transaction.is_nested() || dml::changes_rows(plan);
+    let is_inside = session.transaction.is_nested() || plan.changes_rows();
     if is_inside || !session.frame.temporary.are_followed() {
         return None;
     }

@@ -92,7 +92,7 @@ impl Execution<'_> {
             return Ok(());
         }
         let is_changed = |r: &ReachedTable| r.is_changed;
-        let changes = dml::changes_rows(plan) || reached.iter().any(is_changed);
+        let changes = plan.changes_rows() || reached.iter().any(is_changed);
         let mut wanted = Vec::new();
         let mut want = |table: &Arc<TableInfo>, is_changed: bool| {
             if is_changed {

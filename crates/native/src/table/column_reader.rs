@@ -116,7 +116,7 @@ impl<'a> ColumnReader<'a> for NativeReader<'a> {
     }
 
     fn rows(&self, part: usize) -> EngineResult<Box<dyn Cursor + 'a>> {
-        let scan = part_scan(&self.directory, part, self.spec.fixed_only);
+        let scan = part_scan(&self.directory, part, &self.spec);
         let view = self.view.view(&self.table.shared.undo);
         Ok(Box::new(NativeCursor::of_view(self.table, self.trx, self.context, &scan, Some(view))))
     }
@@ -133,7 +133,7 @@ impl<'a> ColumnReader<'a> for NativeReader<'a> {
             trx: NativeTrx::new(shared.clone(), Isolation::ReadUncommitted),
             view: self.view,
             directory: self.directory.clone(),
-            fixed_only: self.spec.fixed_only,
+            spec: self.spec.clone(),
         }))
     }
 }
@@ -145,7 +145,7 @@ struct NativeParts {
     trx: NativeTrx,
     view: ViewSpec,
     directory: Arc<Directory>,
-    fixed_only: bool,
+    spec: ColumnSpec,
 }
 
 impl PartRows for NativeParts {
@@ -154,21 +154,21 @@ impl PartRows for NativeParts {
         part: usize,
         context: &'a dyn StatementContext,
     ) -> EngineResult<Box<dyn Cursor + 'a>> {
-        let scan = part_scan(&self.directory, part, self.fixed_only);
+        let scan = part_scan(&self.directory, part, &self.spec);
         let view = self.view.view(&self.table.shared.undo);
         Ok(Box::new(NativeCursor::of_view(&self.table, &self.trx, context, &scan, Some(view))))
     }
 }
 
 /// The scan of the rows of a part.
-fn part_scan(directory: &Directory, part: usize, fixed_only: bool) -> Scan {
+fn part_scan(directory: &Directory, part: usize, spec: &ColumnSpec) -> Scan {
     let bound = |key: &[u8]| key.into();
     let lower = directory.regions().get(part).map(|region| bound(&region.lower));
     let upper = directory.upper(part).map(bound);
     Scan {
         lower: lower.map_or(Bound::Unbounded, Bound::Included),
         upper: upper.map_or(Bound::Unbounded, Bound::Excluded),
-        fixed_only,
+        fixed_only: spec.fixed_only,
         ..Scan::default()
     }
 }

@@ -25,7 +25,7 @@ use selkie_expr::{EvalContext, Expr, ExprKind, NoSession, TypeContext};
 use selkie_meter::Account;
 use selkie_types::{BATCH_ROWS, Batch, ByteRows, SqlResult, Value};
 
-use super::columns::{Block, ColumnParts, Extent};
+use super::columns::{Block, ColumnParts, Extent, MOST_ROWS};
 use super::encoded::Encoded;
 use super::lane_rows::{LaneRows, RowsRead};
 use crate::state::guard::guarded;
@@ -138,9 +138,10 @@ impl LaneScan {
         (STRETCH / (BATCH_ROWS * 8 * self.width.max(1))).clamp(1, MOST_BLOCKS)
     }
 
-    /// Whether lanes read the rows of parts.
-    fn reads_rows(&self) -> bool {
-        self.rows.as_ref().is_some_and(|rows| !rows.are_long())
+    /// Most rows of a part that a lane reads; 0 if lanes read none.
+    fn most_rows(&self) -> u32 {
+        let reads = self.rows.as_ref().is_some_and(|rows| !rows.are_long());
+        if reads { MOST_ROWS } else { 0 }
     }
 
     fn context(&self) -> EvalContext<'_> {
@@ -337,9 +338,9 @@ impl<'r> Ahead<'r> {
 
     /// Offers the next stretches to the lanes.
     pub(crate) fn fill(&mut self, parts: &mut ColumnParts<'_>) -> EngineResult<()> {
-        let (blocks, reads_rows) = (self.scan.blocks_at_once(), self.scan.reads_rows());
+        let (blocks, rows) = (self.scan.blocks_at_once(), self.scan.most_rows());
         while self.queue.len() < self.most
-            && let Some(extent) = parts.stretch(blocks, reads_rows)?
+            && let Some(extent) = parts.stretch(blocks, rows)?
         {
             let stretch = Arc::new(Stretch {
                 scan: self.scan.clone(),

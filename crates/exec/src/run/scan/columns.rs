@@ -134,7 +134,7 @@ pub(super) enum Extent {
 }
 
 /// Most rows of a part that a lane reads at once.
-const MOST_ROWS: u32 = 2 * GroupShape::USUAL.rows;
+pub(super) const MOST_ROWS: u32 = 2 * GroupShape::USUAL.rows;
 
 /// A read of a whole table by its columns.
 pub(crate) struct ColumnParts<'r> {
@@ -208,13 +208,14 @@ impl<'r> ColumnParts<'r> {
 
     /// Whether any part has rows that may be read by [`Self::part_rows`].
     pub(crate) fn has_rows_for_lanes(&self) -> bool {
-        (0..self.reader.parts())
-            .any(|part| self.is_for_lanes(part) && self.reader.group(part).is_none())
+        let is_for_lanes =
+            |part| self.has_at_most(MOST_ROWS, part) && self.reader.group(part).is_none();
+        (0..self.reader.parts()).any(is_for_lanes)
     }
 
-    /// Whether a part is small enough for a lane to read its rows.
-    fn is_for_lanes(&self, part: usize) -> bool {
-        self.reader.rows_when_built(part).is_some_and(|rows| rows <= MOST_ROWS)
+    /// Whether a part is known to have few rows.
+    fn has_at_most(&self, most: u32, part: usize) -> bool {
+        self.reader.rows_when_built(part).is_some_and(|rows| rows <= most)
     }
 
     /// Reads the rows of a part in front of what comes next.
@@ -235,15 +236,15 @@ impl<'r> ColumnParts<'r> {
     }
 
     /// Cuts off what comes next for a lane: at most `most` blocks of one group, if nothing has
-    /// touched them, or a part whose rows are to be read, if lanes read rows.
-    pub(super) fn stretch(&mut self, most: usize, by_rows: bool) -> EngineResult<Option<Extent>> {
+    /// touched them, or a part of at most `most_rows` whose rows are to be read.
+    pub(super) fn stretch(&mut self, most: usize, most_rows: u32) -> EngineResult<Option<Extent>> {
         loop {
             let (view, first) = match &mut self.part {
                 None if self.next == self.reader.parts() => return Ok(None),
                 None => {
                     let part = self.next;
                     let opened = self.open_next()?;
-                    if by_rows && matches!(opened, Part::Rows(_)) && self.is_for_lanes(part) {
+                    if matches!(opened, Part::Rows(_)) && self.has_at_most(most_rows, part) {
                         return Ok(Some(Extent::Part(part)));
                     }
                     self.part = Some(opened);
