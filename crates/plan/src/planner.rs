@@ -96,13 +96,13 @@ fn plan_whole(statement: &ast::Statement, context: &PlanContext<'_>) -> SqlResul
         }
         ast::Statement::Update(update) => {
             let bound = binder.update(update)?;
-            binder.warnings.converted.equal.clear();
+            binder.warnings.converted.keep_for_changes();
             binder.tell_unusable_keys(context.statistics);
             dml::update(bound, Draft::new(binder), context)
         }
         ast::Statement::Delete(delete) => {
             let bound = binder.delete(delete)?;
-            binder.warnings.converted.equal.clear();
+            binder.warnings.converted.keep_for_changes();
             binder.tell_unusable_keys(context.statistics);
             dml::delete(bound, Draft::new(binder), context)
         }
