@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use selkie_catalog::{TableInfo, TableKind};
 use selkie_expr::EvalContext;
 use selkie_meter::interruptible;
-use selkie_plan::explain::{Facts, Times, Work, WorkOf, json, rows};
+use selkie_plan::explain::{Facts, Never, Times, Work, WorkOf, json, rows};
 use selkie_plan::physical::{OutputColumn, PartsRead, Plan, TableScan};
 use selkie_plan::{Permissions, is_planned};
 use selkie_sql::ast;
@@ -99,14 +99,15 @@ fn show(
     }
     let instance = execution.instance;
     let (read, known) = match &*what.statement {
-        ast::Statement::Query(_) => {
+        ast::Statement::Query(query) => {
             let eval = context_of(execution.session, execution.running.values);
             let exact = |scan: &TableScan| exact_rows(instance, Some(&eval), scan);
             let found = constant::find(plan, &exact);
             let empty = constant::empty_tables(plan, &exact);
             let (read, mut known) = constant::read(execution, plan, found)?;
             known.tables.extend(empty);
-            (read, known)
+            known.kept = what.extended && keeps_rows(execution, plan, &read, query);
+            (read, execution.scope().tested(query, known, plan, execution.running))
         }
         _ => Default::default(),
     };
@@ -132,10 +133,12 @@ fn show(
     let parts = |table: &TableInfo, read: &PartsRead| part_names(instance, &eval, table, read);
     let work: Option<WorkOf<'_>> = if what.analyze { Some(&work_of) } else { None };
     // Compat: ANALYZE names another reason.
-    let nothing = known.impossible.then_some(match what.analyze {
-        true => "no matching row in const table",
-        false => "Impossible WHERE noticed after reading const tables",
-    });
+    let nothing = match known.never {
+        Some(Never::Where) if what.analyze => Some("no matching row in const table"),
+        Some(Never::Where) => Some("Impossible WHERE noticed after reading const tables"),
+        Some(Never::Having) => Some("Impossible HAVING noticed after reading const tables"),
+        Some(Never::Alone) | None => None,
+    };
     let facts = Facts { exact: &exact, read: &read, parts: &parts, work, nothing };
     if what.json {
         let name = if what.analyze { "ANALYZE" } else { "EXPLAIN" };
@@ -164,6 +167,29 @@ fn check_shown(session: &Session, plan: &Plan) -> SqlResult<()> {
         _ => may(table, Privileges::SELECT),
     });
     if shown { Ok(()) } else { Err(SqlError::new(&ER_VIEW_NO_EXPLAIN, &[])) }
+}
+
+/// Whether rows of the outermost block are kept before its HAVING is tested: to be grouped, or to
+/// be sorted if they are not grouped.
+fn keeps_rows(
+    execution: &Execution<'_>,
+    plan: &Plan,
+    read: &[&TableScan],
+    query: &ast::Query,
+) -> bool {
+    let ast::QueryBody::Select(select) = &query.body else { return false };
+    if select.having.is_none() {
+        return false;
+    }
+    let eval = context_of(execution.session, execution.running.values);
+    let exact = |scan: &TableScan| exact_rows(execution.instance, Some(&eval), scan);
+    let facts = Facts { exact: &exact, read, parts: &|_, _| None, work: None, nothing: None };
+    let Ok(lines) = interruptible(|| rows(plan, &facts)) else { return false };
+    let mut own = lines.iter().filter(|line| line.id == Some(1));
+    own.any(|line| match line.extra.contains("Using temporary") {
+        true => !select.group_by.is_empty(),
+        false => select.group_by.is_empty() && line.extra.contains("Using filesort"),
+    })
 }
 
 /// Number of rows of a table, or of the partitions that a scan reads, if the engine counts rows

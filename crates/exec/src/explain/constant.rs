@@ -4,7 +4,7 @@
 use selkie_catalog::{ColumnInfo, TableInfo};
 use selkie_engine::LockMode;
 use selkie_expr::text::write_value;
-use selkie_plan::explain::{ConstantTable, ExactRows, Known};
+use selkie_plan::explain::{ConstantTable, ConstantValue, ExactRows, Known, Never};
 use selkie_plan::physical::{
     Access, ColumnType, JoinKind, Operator, OutputColumn, Plan, PlanNode, TableScan,
 };
@@ -60,7 +60,9 @@ pub(super) fn read<'p>(
         let empty = row.is_none() && scan.filter.is_empty() && is_whole(scan);
         let passes =
             row.is_some() && (scan.filter.is_empty() || !run(&alone(plan, node))?.is_empty());
-        known.impossible |= !passes && !empty;
+        if !passes && !empty {
+            known.never = Some(Never::Where);
+        }
         known.tables.push(constant_table(scan, &columns, row));
         scans.push(&**scan);
     }
@@ -191,7 +193,8 @@ fn constant_table(scan: &TableScan, columns: &[usize], row: Option<Vec<Value>>) 
     let row = row.unwrap_or_else(|| vec![Value::Null; columns.len()]);
     let values = columns.iter().zip(&row).map(|(at, value)| {
         let column = &scan.table.columns[*at];
-        (column.name.clone(), literal(value, &column.ty))
+        let (name, ty) = (column.name.clone(), column.ty.clone());
+        ConstantValue { name, literal: literal(value, &ty), ty }
     });
     ConstantTable { alias: scan.alias.clone(), values: values.collect(), alone }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use selkie_catalog::{Namespace, RoutineForm, Snapshot, TableInfo, TableKind, View};
 use selkie_engine::{Bound, RangeEstimate};
 use selkie_expr::{EvalContext, Expr, ExprKind, VariableScope};
-use selkie_plan::explain::{Known, QueryTexts};
+use selkie_plan::explain::{Known, Never, QueryTexts};
 use selkie_plan::physical::Plan;
 use selkie_plan::safety::Uses;
 use selkie_plan::{
@@ -283,6 +283,22 @@ impl Scope<'_> {
         self.with_context(running.text, Parameters::none(), |context| {
             let shown = (now, running.names);
             selkie_plan::explain::query_text(query, known, context, shown)
+        })
+    }
+
+    /// The facts about a query of this plan, tested on the rows that were read.
+    pub(crate) fn tested(
+        self,
+        query: &ast::Query,
+        known: Known,
+        plan: &Plan,
+        running: Running<'_>,
+    ) -> Known {
+        if plan.told.impossible.contains(&1) {
+            return Known { never: Some(Never::Alone), ..known };
+        }
+        self.with_context(running.text, Parameters::none(), |context| {
+            selkie_plan::explain::tested(query, known, context)
         })
     }
 
