@@ -17,6 +17,7 @@ mod merged;
 mod names;
 mod remarks;
 mod rows;
+mod run_each;
 mod text;
 mod trace;
 mod tree;

@@ -414,6 +414,8 @@ pub(crate) struct Draft {
     pub uses: crate::safety::Used,
     /// Outer joins that change nothing.
     pub elimination: Elimination,
+    /// Whether the subqueries of WHERE run for each row.
+    pub runs_subqueries: bool,
 }
 
 /// Outer joins that change nothing.
@@ -498,6 +500,7 @@ impl Draft {
                 wanted: binder.settings.variables.table_elimination,
                 tables: Vec::new(),
             },
+            runs_subqueries: binder.settings.variables.runs_subqueries,
         }
     }
 
@@ -565,6 +568,7 @@ impl Draft {
             slots: &mut self.slots,
             kept,
             choices: 0,
+            each_row: self.runs_subqueries,
         };
         for common in &mut commons {
             let taken = std::mem::replace(common, Logical::OneRow);

@@ -44,6 +44,9 @@ pub struct PlanVariables {
     pub table_elimination: bool,
     /// Treatment of derived tables. Only EXPLAIN follows it.
     pub derived: DerivedSwitches,
+    /// `optimizer_switch` has neither `semijoin` nor `materialization`: the subqueries of WHERE run
+    /// for each row.
+    pub runs_subqueries: bool,
 }
 
 /// Flags of `optimizer_switch` about derived tables.
@@ -86,6 +89,7 @@ impl PlanVariables {
         auto_is_null: false,
         table_elimination: true,
         derived: DerivedSwitches { merge: true, with_keys: true },
+        runs_subqueries: false,
     };
 }
 

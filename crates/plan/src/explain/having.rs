@@ -113,7 +113,7 @@ impl Shown<'_> {
     }
 
     /// Whether only the columns of a condition keep it from being a constant.
-    fn is_of_columns(&self, condition: &Expr) -> bool {
+    pub(super) fn is_of_columns(&self, condition: &Expr) -> bool {
         let mut constant = condition.clone();
         replace(&mut constant, &|_| Some(made(ExprKind::Literal(Literal::Null))));
         !constant.has_subquery()

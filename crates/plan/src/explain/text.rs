@@ -272,7 +272,10 @@ impl Shown<'_> {
     fn all(&self, conditions: Vec<Expr>) -> Expr {
         let shown = conditions.into_iter().map(|condition| {
             let tested = self.is_tested(&condition);
-            let mut condition = condition;
+            let mut condition = match self.context.settings.variables.runs_subqueries {
+                true => self.run_each(condition),
+                false => condition,
+            };
             self.constants(&mut condition);
             match tested && self.is_fixed(&condition) {
                 true => number(1),

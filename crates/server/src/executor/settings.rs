@@ -168,6 +168,7 @@ impl Values<'_> {
                 merge: self.switch("derived_merge"),
                 with_keys: self.switch("derived_with_keys"),
             },
+            runs_subqueries: !self.switch("semijoin") && !self.switch("materialization"),
         }
     }
 
