@@ -25,10 +25,11 @@ mod units;
 mod versions;
 mod work;
 
+pub use blocks::own_blocks;
 pub use having::tested;
 pub use json::{Times, json};
 pub use rows::{ExactRows, ExplainRow, Facts, PartNames, WorkOf, rows};
-pub use text::{ConstantTable, ConstantValue, Known, Never, query_text};
+pub use text::{ConstantTable, ConstantValue, Known, Never, query_text, selects};
 pub use trace::{QueryTexts, query_texts, trace};
 pub use tree::tree;
 pub use work::{JoinRun, Run, SortShown, Work};

@@ -14,17 +14,21 @@ use selkie_types::{Batch, Charset, SqlResult, SqlType, TypeKind, Value, stack};
 use crate::ResultSink;
 use crate::query::execution::Execution;
 
-/// Nodes of `plan` that are scans of constant tables.
-pub(super) fn find<'p>(plan: &'p Plan, exact: ExactRows<'_>) -> Vec<&'p PlanNode> {
+/// Nodes of a block that are scans of constant tables.
+pub(super) fn find<'p>(block: &'p PlanNode, exact: ExactRows<'_>) -> Vec<&'p PlanNode> {
     let mut found = Vec::new();
-    candidates(&plan.root, exact, &mut found);
+    candidates(block, exact, &mut found);
     found
 }
 
 /// The tables without rows on the inner side of outer joins: their columns are NULL.
-pub(super) fn empty_tables(plan: &Plan, exact: ExactRows<'_>) -> Vec<ConstantTable> {
+pub(super) fn empty_tables(
+    plan: &Plan,
+    block: &PlanNode,
+    exact: ExactRows<'_>,
+) -> Vec<ConstantTable> {
     let mut found = Vec::new();
-    plan.root.visit(&mut |node| {
+    block.visit(&mut |node| {
         let right = match &node.operator {
             Operator::HashJoin(join) if join.kind == JoinKind::Left => &join.right,
             Operator::NestedLoopJoin(join) if join.kind == JoinKind::Left => &join.right,

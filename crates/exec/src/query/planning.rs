@@ -8,7 +8,7 @@ use std::sync::Arc;
 use selkie_catalog::{Namespace, RoutineForm, Snapshot, TableInfo, TableKind, View};
 use selkie_engine::{Bound, RangeEstimate};
 use selkie_expr::{EvalContext, Expr, ExprKind, VariableScope};
-use selkie_plan::explain::{Known, Never, QueryTexts};
+use selkie_plan::explain::{Known, QueryTexts};
 use selkie_plan::physical::Plan;
 use selkie_plan::safety::Uses;
 use selkie_plan::{
@@ -276,7 +276,7 @@ impl Scope<'_> {
     pub(crate) fn query_text(
         self,
         query: &ast::Query,
-        known: &Known,
+        known: &[Known],
         running: Running<'_>,
     ) -> (String, Vec<Condition>) {
         let now = query::now_micros(self.session);
@@ -286,17 +286,13 @@ impl Scope<'_> {
         })
     }
 
-    /// The facts about a query of this plan, tested on the rows that were read.
+    /// The facts about the SELECTs of a query, tested on the rows that were read.
     pub(crate) fn tested(
         self,
         query: &ast::Query,
-        known: Known,
-        plan: &Plan,
+        known: Vec<Known>,
         running: Running<'_>,
-    ) -> Known {
-        if plan.told.impossible.contains(&1) {
-            return Known { never: Some(Never::Alone), ..known };
-        }
+    ) -> Vec<Known> {
         self.with_context(running.text, Parameters::none(), |context| {
             selkie_plan::explain::tested(query, known, context)
         })

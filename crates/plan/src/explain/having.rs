@@ -6,24 +6,45 @@ use selkie_catalog::{ColumnInfo, DefaultValue};
 use selkie_engine::IndexDef;
 use selkie_expr::EvalContext;
 use selkie_sql::ast::{
-    BinaryOp, ColumnRef, Expr, ExprKind, IsTest, Literal, Query, QueryBody, Select, SelectItem,
-    StringLiteral, TableRef,
+    BinaryOp, ColumnRef, Expr, ExprKind, IsTest, Literal, Query, Select, SelectItem, StringLiteral,
+    TableRef,
 };
 use selkie_types::charset::identifier_eq;
 use selkie_types::{TypeKind, Value, stack};
 
 use super::known::made;
-use super::text::{Known, Never, Shown, add_conjuncts, flatten, known_truth, number, prepared};
+use super::text::{
+    Known, Never, Shown, add_conjuncts, flatten, known_truth, number, prepared, selects,
+};
 use crate::planner::{PlanContext, bind_constant};
 
-/// The facts about a query, after its conditions are tested on the rows of its constant tables.
-pub fn tested(query: &Query, known: Known, context: &PlanContext<'_>) -> Known {
-    let QueryBody::Select(select) = &query.body else { return known };
-    if select.having.is_none() || known.tables.is_empty() {
-        return known;
+/// The facts about the SELECTs of a query, after their conditions are tested on the rows of their
+/// constant tables.
+pub fn tested(query: &Query, all: Vec<Known>, context: &PlanContext<'_>) -> Vec<Known> {
+    let written = selects(query);
+    let tests =
+        |(select, known): (&&Select, &Known)| select.having.is_some() && !known.tables.is_empty();
+    if written.len() != all.len() || !written.iter().zip(&all).any(tests) {
+        return all;
     }
-    let QueryBody::Select(mut select) = prepared(query, context).body else { return known };
-    let shown = Shown { known: &known, context, parameters: 0 };
+    let query = prepared(query, context);
+    let found = selects(&query);
+    if found.len() != all.len() {
+        return all;
+    }
+    let never: Vec<Option<Never>> =
+        found.iter().zip(&all).map(|(select, known)| never(select, known, context)).collect();
+    let known = all.into_iter().zip(never);
+    known.map(|(known, never)| Known { never, ..known }).collect()
+}
+
+/// Why a SELECT with qualified names gives no rows, if that is known.
+fn never(select: &Select, known: &Known, context: &PlanContext<'_>) -> Option<Never> {
+    if select.having.is_none() || known.tables.is_empty() {
+        return known.never;
+    }
+    let mut select = select.clone();
+    let shown = Shown { all: &[], known, context, parameters: 0 };
     let mut conditions = Vec::new();
     select.where_clause.take().into_iter().for_each(|e| add_conjuncts(e, &mut conditions));
     let mut from = Vec::new();
@@ -32,12 +53,11 @@ pub fn tested(query: &Query, known: Known, context: &PlanContext<'_>) -> Known {
     let having = shown.having(&mut select);
     conditions.extend(having.moved);
     let fails = |list: &[Expr]| list.iter().any(|e| shown.verdict(e) == Some(false));
-    let never = match (known.never, fails(&conditions)) {
+    match (known.never, fails(&conditions)) {
         (_, true) => Some(Never::Where),
         (None | Some(Never::Where), false) if fails(&having.kept) => Some(Never::Having),
         (never, false) => never,
-    };
-    Known { never, ..known }
+    }
 }
 
 /// The conditions of HAVING.

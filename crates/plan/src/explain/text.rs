@@ -54,12 +54,12 @@ pub enum Never {
     Alone,
 }
 
-/// Facts about a query that were found before EXPLAIN.
+/// Facts about a SELECT of the outermost query that were found before EXPLAIN.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
-    /// Constant tables of the outermost SELECT.
+    /// Its constant tables.
     pub tables: Vec<ConstantTable>,
-    /// Why the query gives no rows, if that is known.
+    /// Why it gives no rows, if that is known.
     pub never: Option<Never>,
     /// Whether rows are kept before HAVING is tested.
     pub kept: bool,
@@ -68,19 +68,21 @@ pub struct Known {
 }
 
 /// The rewritten text of a query that starts at `now_micros`, and the warnings raised while its
-/// constants were computed.
+/// constants were computed. `known`: of each of its SELECTs in the order of [`selects`].
 pub fn query_text(
     query: &Query,
-    known: &Known,
+    known: &[Known],
     context: &PlanContext<'_>,
     (now_micros, parameters): (i64, &[String]),
 ) -> (String, Vec<Condition>) {
     let mut query = prepared(query, context);
     let none = Known::default();
-    let single = matches!(query.body, QueryBody::Select(_));
-    let known = if single { known } else { &none };
-    let shown = Shown { known, context, parameters: parameters.len() };
-    shown.query(&mut query);
+    let known = if selects(&query).len() == known.len() { known } else { &[] };
+    let shown = Shown { all: known, known: &none, context, parameters: parameters.len() };
+    match &query.body {
+        QueryBody::Select(_) => shown.of(0).query(&mut query),
+        _ => shown.query(&mut query),
+    }
     let conditions = propagate(&mut query, context, now_micros);
     shown.finish(&mut query.body);
     let charset = context.types.collation_connection.charset();
@@ -88,6 +90,32 @@ pub fn query_text(
     let names = selkie_sql::Names::Quoted;
     let options = UnparseOptions { charset: charset.name(), sql_mode, parameters, names };
     (unparse_numbered(&query, &options), conditions)
+}
+
+/// The SELECTs that a query combines, in order of the text; none if it combines others than SELECTs.
+pub fn selects(query: &Query) -> Vec<&Select> {
+    let mut found = Vec::new();
+    match add_selects(&query.body, &mut found) {
+        true => found,
+        false => Vec::new(),
+    }
+}
+
+fn add_selects<'q>(body: &'q QueryBody, found: &mut Vec<&'q Select>) -> bool {
+    stack::ensure();
+    match body {
+        QueryBody::Select(select) => found.push(select),
+        QueryBody::Nested(query) => match &query.body {
+            QueryBody::Select(select) => found.push(select),
+            _ => return false,
+        },
+        QueryBody::Values(_) => return false,
+        QueryBody::Combined { first, rest } => {
+            return add_selects(first, found)
+                && rest.iter().all(|operand| add_selects(&operand.body, found));
+        }
+    }
+    true
 }
 
 /// A query with qualified names, over the tables that it reads.
@@ -102,6 +130,9 @@ pub(super) fn prepared(query: &Query, context: &PlanContext<'_>) -> Query {
 
 /// Rewrites a qualified query into the form that is shown.
 pub(super) struct Shown<'a> {
+    /// Facts about all SELECTs of the outermost query.
+    pub all: &'a [Known],
+    /// Those about the SELECT that is rewritten.
     pub known: &'a Known,
     pub context: &'a PlanContext<'a>,
     /// Number of placeholders that are variables.
@@ -116,19 +147,30 @@ impl Shown<'_> {
                 self.select(select);
                 query.order_by.iter_mut().for_each(|item| self.constants(&mut item.expr));
             }
-            body => self.parts(body),
+            body => self.parts(body, &mut 0),
         }
     }
 
-    fn parts(&self, body: &mut QueryBody) {
+    /// The same for the SELECT at a position.
+    fn of(&self, at: usize) -> Shown<'_> {
+        Shown { known: self.all.get(at).unwrap_or(self.known), ..*self }
+    }
+
+    fn parts(&self, body: &mut QueryBody, at: &mut usize) {
         stack::ensure();
         match body {
-            QueryBody::Select(select) => self.select(select),
+            QueryBody::Select(select) => {
+                self.of(*at).select(select);
+                *at += 1;
+            }
             QueryBody::Values(_) => {}
-            QueryBody::Nested(query) => self.query(query),
+            QueryBody::Nested(query) => {
+                self.of(*at).query(query);
+                *at += 1;
+            }
             QueryBody::Combined { first, rest } => {
-                self.parts(first);
-                rest.iter_mut().for_each(|operand| self.parts(&mut operand.body));
+                self.parts(first, at);
+                rest.iter_mut().for_each(|operand| self.parts(&mut operand.body, at));
             }
         }
     }
