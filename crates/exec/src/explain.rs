@@ -130,7 +130,7 @@ fn show(
     let reasons = known
         .iter()
         .zip(&blocks)
-        .filter_map(|(known, (number, _))| Some((*number, reason(known.never?, what.analyze)?)));
+        .filter_map(|(known, (number, _))| Some((*number, reason(known.never?, what)?)));
     let nothing: Vec<(u64, &str)> = reasons.collect();
     let facts = Facts { exact: &exact, read: &read, parts: &parts, work, nothing: &nothing };
     if what.json {
@@ -222,9 +222,9 @@ fn tell_kept(
 }
 
 /// The words for a block without rows. Compat: ANALYZE names another reason.
-fn reason(never: Never, analyze: bool) -> Option<&'static str> {
+fn reason(never: Never, what: &ast::Explain) -> Option<&'static str> {
     match never {
-        Never::Where if analyze => Some("no matching row in const table"),
+        Never::Where if what.analyze => Some("no matching row in const table"),
         Never::Where => Some("Impossible WHERE noticed after reading const tables"),
         Never::Having => Some("Impossible HAVING noticed after reading const tables"),
         Never::Alone => None,

@@ -414,8 +414,6 @@ pub(crate) struct Draft {
     pub uses: crate::safety::Used,
     /// Outer joins that change nothing.
     pub elimination: Elimination,
-    /// Whether the subqueries of WHERE run for each row.
-    pub runs_subqueries: bool,
 }
 
 /// Outer joins that change nothing.
@@ -497,10 +495,9 @@ impl Draft {
             row_exprs: RowExprs::default(),
             uses: binder.uses,
             elimination: Elimination {
-                wanted: binder.settings.variables.table_elimination,
+                wanted: binder.settings.variables.joins.table_elimination,
                 tables: Vec::new(),
             },
-            runs_subqueries: binder.settings.variables.runs_subqueries,
         }
     }
 
@@ -549,26 +546,21 @@ impl Draft {
         context: &PlanContext<'_>,
         kept: u32,
     ) -> (Done, u32) {
-        let (plan, choices) = self.rewrite(plan, context.statistics, kept);
+        let (plan, choices) = self.rewrite(plan, context, kept);
         (self.build(plan, ids, context), choices)
     }
 
-    fn rewrite(
-        &mut self,
-        plan: Logical,
-        source: &dyn StatisticsSource,
-        kept: u32,
-    ) -> (Logical, u32) {
+    fn rewrite(&mut self, plan: Logical, context: &PlanContext<'_>, kept: u32) -> (Logical, u32) {
         let mut commons: Vec<Logical> = self.common.iter().map(|c| c.plan.clone()).collect();
         let mut searches = std::mem::take(&mut self.columns.searches);
         let mut state = Unnest {
             columns: &mut self.columns,
-            source,
+            source: context.statistics,
             subqueries: &mut self.subqueries,
             slots: &mut self.slots,
             kept,
             choices: 0,
-            each_row: self.runs_subqueries,
+            each_row: context.settings.variables.joins.runs_subqueries,
         };
         for common in &mut commons {
             let taken = std::mem::replace(common, Logical::OneRow);

@@ -38,7 +38,7 @@ pub fn tested(query: &Query, all: Vec<Known>, context: &PlanContext<'_>) -> Vec<
     known.map(|(known, never)| Known { never, ..known }).collect()
 }
 
-/// Why a SELECT with qualified names gives no rows, if that is known.
+/// The reason why a SELECT with qualified names gives no rows, if that is known.
 fn never(select: &Select, known: &Known, context: &PlanContext<'_>) -> Option<Never> {
     if select.having.is_none() || known.tables.is_empty() {
         return known.never;

@@ -43,7 +43,7 @@ pub struct ConstantValue {
     pub literal: Expr,
 }
 
-/// Why a query gives no rows.
+/// The reason why a SELECT gives no rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Never {
     /// A constant table's row fails the conditions of WHERE or does not exist.
@@ -59,7 +59,7 @@ pub enum Never {
 pub struct Known {
     /// Its constant tables.
     pub tables: Vec<ConstantTable>,
-    /// Why it gives no rows, if that is known.
+    /// The reason why it gives no rows, if that is known.
     pub never: Option<Never>,
     /// Whether rows are kept before HAVING is tested.
     pub kept: bool,
@@ -92,7 +92,7 @@ pub fn query_text(
     (unparse_numbered(&query, &options), conditions)
 }
 
-/// The SELECTs that a query combines, in order of the text; none if it combines others than SELECTs.
+/// The SELECTs that a query combines, in order of the text; none if it combines anything else.
 pub fn selects(query: &Query) -> Vec<&Select> {
     let mut found = Vec::new();
     match add_selects(&query.body, &mut found) {
@@ -314,7 +314,7 @@ impl Shown<'_> {
     fn all(&self, conditions: Vec<Expr>) -> Expr {
         let shown = conditions.into_iter().map(|condition| {
             let tested = self.is_tested(&condition);
-            let mut condition = match self.context.settings.variables.runs_subqueries {
+            let mut condition = match self.context.settings.variables.joins.runs_subqueries {
                 true => self.run_each(condition),
                 false => condition,
             };
