@@ -13,8 +13,10 @@ use std::time::{Duration, Instant};
 use selkie_catalog::{TableInfo, TableKind};
 use selkie_expr::EvalContext;
 use selkie_meter::interruptible;
-use selkie_plan::explain::{Facts, Times, Work, WorkOf, json, rows};
-use selkie_plan::physical::{OutputColumn, PartsRead, Plan, TableScan};
+use selkie_plan::explain::{
+    Facts, Known, Never, Times, Work, WorkOf, json, own_blocks, rows, selects,
+};
+use selkie_plan::physical::{OutputColumn, PartsRead, Plan, PlanNode, TableScan};
 use selkie_plan::{Permissions, is_planned};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::{ER_VIEW_NO_EXPLAIN, ER_YES};
@@ -99,15 +101,7 @@ fn show(
     }
     let instance = execution.instance;
     let (read, known) = match &*what.statement {
-        ast::Statement::Query(_) => {
-            let eval = context_of(execution.session, execution.running.values);
-            let exact = |scan: &TableScan| exact_rows(instance, Some(&eval), scan);
-            let found = constant::find(plan, &exact);
-            let empty = constant::empty_tables(plan, &exact);
-            let (read, mut known) = constant::read(execution, plan, found)?;
-            known.tables.extend(empty);
-            (read, known)
-        }
+        ast::Statement::Query(query) => known_rows(execution, what, plan, query)?,
         _ => Default::default(),
     };
     let notes = what.extended && execution.session.frame.settings.notes.sql_notes;
@@ -132,11 +126,13 @@ fn show(
     let parts = |table: &TableInfo, read: &PartsRead| part_names(instance, &eval, table, read);
     let work: Option<WorkOf<'_>> = if what.analyze { Some(&work_of) } else { None };
     // Compat: ANALYZE names another reason.
-    let nothing = known.impossible.then_some(match what.analyze {
-        true => "no matching row in const table",
-        false => "Impossible WHERE noticed after reading const tables",
-    });
-    let facts = Facts { exact: &exact, read: &read, parts: &parts, work, nothing };
+    let blocks = own_blocks(plan);
+    let reasons = known
+        .iter()
+        .zip(&blocks)
+        .filter_map(|(known, (number, _))| Some((*number, reason(known.never?, what)?)));
+    let nothing: Vec<(u64, &str)> = reasons.collect();
+    let facts = Facts { exact: &exact, read: &read, parts: &parts, work, nothing: &nothing };
     if what.json {
         let name = if what.analyze { "ANALYZE" } else { "EXPLAIN" };
         let planning = what.analyze.then_some(planning.as_nanos() as u64);
@@ -164,6 +160,75 @@ fn check_shown(session: &Session, plan: &Plan) -> SqlResult<()> {
         _ => may(table, Privileges::SELECT),
     });
     if shown { Ok(()) } else { Err(SqlError::new(&ER_VIEW_NO_EXPLAIN, &[])) }
+}
+
+/// Reads the rows of the constant tables of a query, and tells what is known from them about each
+/// of its SELECTs.
+fn known_rows<'p>(
+    execution: &mut Execution<'_>,
+    what: &ast::Explain,
+    plan: &'p Plan,
+    query: &ast::Query,
+) -> SqlResult<(Vec<&'p TableScan>, Vec<Known>)> {
+    let (mut read, mut known) = (Vec::new(), Vec::new());
+    let (written, blocks) = (selects(query), own_blocks(plan));
+    if written.len() != blocks.len() {
+        return Ok((read, known));
+    }
+    let instance = execution.instance;
+    for (number, block) in &blocks {
+        let eval = context_of(execution.session, execution.running.values);
+        let exact = |scan: &TableScan| exact_rows(instance, Some(&eval), scan);
+        let found = constant::find(block, &exact);
+        let empty = constant::empty_tables(plan, block, &exact);
+        let (scans, mut own) = constant::read(execution, plan, found)?;
+        own.tables.extend(empty);
+        if plan.told.impossible.contains(number) {
+            own.never = Some(Never::Alone);
+        }
+        read.extend(scans);
+        known.push(own);
+    }
+    if what.extended {
+        tell_kept(execution, plan, &read, &mut known.iter_mut().zip(&written).zip(&blocks));
+    }
+    let known = execution.scope().tested(query, known, execution.running);
+    Ok((read, known))
+}
+
+/// Tells whether rows of blocks are kept before their HAVING is tested: to be grouped, or to be
+/// sorted if they are not grouped.
+fn tell_kept(
+    execution: &Execution<'_>,
+    plan: &Plan,
+    read: &[&TableScan],
+    blocks: &mut dyn Iterator<Item = ((&mut Known, &&ast::Select), &(u64, &PlanNode))>,
+) {
+    let mut blocks = blocks.filter(|((_, select), _)| select.having.is_some()).peekable();
+    if blocks.peek().is_none() {
+        return;
+    }
+    let eval = context_of(execution.session, execution.running.values);
+    let exact = |scan: &TableScan| exact_rows(execution.instance, Some(&eval), scan);
+    let facts = Facts { exact: &exact, read, parts: &|_, _| None, work: None, nothing: &[] };
+    let Ok(lines) = interruptible(|| rows(plan, &facts)) else { return };
+    for ((known, select), (number, _)) in blocks {
+        let mut own = lines.iter().filter(|line| line.id == Some(*number));
+        known.kept = own.any(|line| match line.extra.contains("Using temporary") {
+            true => !select.group_by.is_empty(),
+            false => select.group_by.is_empty() && line.extra.contains("Using filesort"),
+        });
+    }
+}
+
+/// The words for a block without rows. Compat: ANALYZE names another reason.
+fn reason(never: Never, what: &ast::Explain) -> Option<&'static str> {
+    match never {
+        Never::Where if what.analyze => Some("no matching row in const table"),
+        Never::Where => Some("Impossible WHERE noticed after reading const tables"),
+        Never::Having => Some("Impossible HAVING noticed after reading const tables"),
+        Never::Alone => None,
+    }
 }
 
 /// Number of rows of a table, or of the partitions that a scan reads, if the engine counts rows

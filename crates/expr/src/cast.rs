@@ -745,6 +745,16 @@ pub fn unfill(e: &mut Expr) {
     }
 }
 
+/// Makes a CHAR a VARCHAR of the same text.
+pub fn to_varchar(e: &mut Expr) {
+    if e.ty.kind == TypeKind::Char {
+        let (ty, coercibility) =
+            (SqlType { kind: TypeKind::VarChar, ..e.ty.clone() }, e.coercibility);
+        retype(e, ty);
+        e.coercibility = coercibility;
+    }
+}
+
 /// Gives an expression another type of the same representation.
 pub(crate) fn retype(e: &mut Expr, ty: SqlType) {
     let open = match &e.kind {

@@ -46,7 +46,7 @@ pub use planner::{
     is_planned, late_into, plan, rows_plan, shown_functions, shown_parameters, shown_values,
 };
 pub use settings::{
-    DerivedSwitches, Environment, Listed, NoEnvironment, Permissions, PlanVariables, Settings,
-    StatTables, StatisticsSource, StoredFunction, StoredStatistics, Unrestricted,
+    DerivedSwitches, Environment, JoinSwitches, Listed, NoEnvironment, Permissions, PlanVariables,
+    Settings, StatTables, StatisticsSource, StoredFunction, StoredStatistics, Unrestricted,
 };
 pub use updatable::{Updatability, updatability};

@@ -96,13 +96,13 @@ fn plan_whole(statement: &ast::Statement, context: &PlanContext<'_>) -> SqlResul
         }
         ast::Statement::Update(update) => {
             let bound = binder.update(update)?;
-            binder.warnings.converted.equal.clear();
+            binder.warnings.converted.keep_for_changes();
             binder.tell_unusable_keys(context.statistics);
             dml::update(bound, Draft::new(binder), context)
         }
         ast::Statement::Delete(delete) => {
             let bound = binder.delete(delete)?;
-            binder.warnings.converted.equal.clear();
+            binder.warnings.converted.keep_for_changes();
             binder.tell_unusable_keys(context.statistics);
             dml::delete(bound, Draft::new(binder), context)
         }
@@ -495,7 +495,7 @@ impl Draft {
             row_exprs: RowExprs::default(),
             uses: binder.uses,
             elimination: Elimination {
-                wanted: binder.settings.variables.table_elimination,
+                wanted: binder.settings.variables.joins.table_elimination,
                 tables: Vec::new(),
             },
         }
@@ -546,25 +546,21 @@ impl Draft {
         context: &PlanContext<'_>,
         kept: u32,
     ) -> (Done, u32) {
-        let (plan, choices) = self.rewrite(plan, context.statistics, kept);
+        let (plan, choices) = self.rewrite(plan, context, kept);
         (self.build(plan, ids, context), choices)
     }
 
-    fn rewrite(
-        &mut self,
-        plan: Logical,
-        source: &dyn StatisticsSource,
-        kept: u32,
-    ) -> (Logical, u32) {
+    fn rewrite(&mut self, plan: Logical, context: &PlanContext<'_>, kept: u32) -> (Logical, u32) {
         let mut commons: Vec<Logical> = self.common.iter().map(|c| c.plan.clone()).collect();
         let mut searches = std::mem::take(&mut self.columns.searches);
         let mut state = Unnest {
             columns: &mut self.columns,
-            source,
+            source: context.statistics,
             subqueries: &mut self.subqueries,
             slots: &mut self.slots,
             kept,
             choices: 0,
+            each_row: context.settings.variables.joins.runs_subqueries,
         };
         for common in &mut commons {
             let taken = std::mem::replace(common, Logical::OneRow);

@@ -21,5 +21,6 @@ pub(crate) use equality::{EqualityClasses, as_they_are, equality};
 pub(crate) use factor::implied_by_or;
 pub(crate) use merge::merge_projections;
 pub(crate) use push::push_conditions;
+pub(crate) use quiet::is_quiet;
 pub(crate) use simplify::is_false;
 pub(crate) use unnest::{Unnest, unnest};

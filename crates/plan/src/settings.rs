@@ -40,10 +40,19 @@ pub struct PlanVariables {
     pub explains: bool,
     /// `sql_auto_is_null`.
     pub auto_is_null: bool,
-    /// `optimizer_switch` has `table_elimination`.
-    pub table_elimination: bool,
+    /// Treatment of outer joins and subqueries.
+    pub joins: JoinSwitches,
     /// Treatment of derived tables. Only EXPLAIN follows it.
     pub derived: DerivedSwitches,
+}
+
+/// Flags of `optimizer_switch` about what becomes a join.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JoinSwitches {
+    /// `table_elimination`.
+    pub table_elimination: bool,
+    /// Neither `semijoin` nor `materialization`: the subqueries of WHERE run for each row.
+    pub runs_subqueries: bool,
 }
 
 /// Flags of `optimizer_switch` about derived tables.
@@ -84,7 +93,7 @@ impl PlanVariables {
         condition_selectivity: 4,
         explains: false,
         auto_is_null: false,
-        table_elimination: true,
+        joins: JoinSwitches { table_elimination: true, runs_subqueries: false },
         derived: DerivedSwitches { merge: true, with_keys: true },
     };
 }

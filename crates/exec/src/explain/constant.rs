@@ -4,7 +4,7 @@
 use selkie_catalog::{ColumnInfo, TableInfo};
 use selkie_engine::LockMode;
 use selkie_expr::text::write_value;
-use selkie_plan::explain::{ConstantTable, ExactRows, Known};
+use selkie_plan::explain::{ConstantTable, ConstantValue, ExactRows, Known, Never};
 use selkie_plan::physical::{
     Access, ColumnType, JoinKind, Operator, OutputColumn, Plan, PlanNode, TableScan,
 };
@@ -14,17 +14,21 @@ use selkie_types::{Batch, Charset, SqlResult, SqlType, TypeKind, Value, stack};
 use crate::ResultSink;
 use crate::query::execution::Execution;
 
-/// Nodes of `plan` that are scans of constant tables.
-pub(super) fn find<'p>(plan: &'p Plan, exact: ExactRows<'_>) -> Vec<&'p PlanNode> {
+/// Nodes of a block that are scans of constant tables.
+pub(super) fn find<'p>(block: &'p PlanNode, exact: ExactRows<'_>) -> Vec<&'p PlanNode> {
     let mut found = Vec::new();
-    candidates(&plan.root, exact, &mut found);
+    candidates(block, exact, &mut found);
     found
 }
 
 /// The tables without rows on the inner side of outer joins: their columns are NULL.
-pub(super) fn empty_tables(plan: &Plan, exact: ExactRows<'_>) -> Vec<ConstantTable> {
+pub(super) fn empty_tables(
+    plan: &Plan,
+    block: &PlanNode,
+    exact: ExactRows<'_>,
+) -> Vec<ConstantTable> {
     let mut found = Vec::new();
-    plan.root.visit(&mut |node| {
+    block.visit(&mut |node| {
         let right = match &node.operator {
             Operator::HashJoin(join) if join.kind == JoinKind::Left => &join.right,
             Operator::NestedLoopJoin(join) if join.kind == JoinKind::Left => &join.right,
@@ -60,7 +64,9 @@ pub(super) fn read<'p>(
         let empty = row.is_none() && scan.filter.is_empty() && is_whole(scan);
         let passes =
             row.is_some() && (scan.filter.is_empty() || !run(&alone(plan, node))?.is_empty());
-        known.impossible |= !passes && !empty;
+        if !passes && !empty {
+            known.never = Some(Never::Where);
+        }
         known.tables.push(constant_table(scan, &columns, row));
         scans.push(&**scan);
     }
@@ -191,7 +197,8 @@ fn constant_table(scan: &TableScan, columns: &[usize], row: Option<Vec<Value>>) 
     let row = row.unwrap_or_else(|| vec![Value::Null; columns.len()]);
     let values = columns.iter().zip(&row).map(|(at, value)| {
         let column = &scan.table.columns[*at];
-        (column.name.clone(), literal(value, &column.ty))
+        let (name, ty) = (column.name.clone(), column.ty.clone());
+        ConstantValue { name, literal: literal(value, &ty), ty }
     });
     ConstantTable { alias: scan.alias.clone(), values: values.collect(), alone }
 }

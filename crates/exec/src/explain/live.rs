@@ -45,7 +45,7 @@ pub fn show_live(
     // Values of parameters, on which partitions may depend, stay with the other session.
     let exact = |scan: &TableScan| exact_rows(instance, None, scan);
     let parts = |_: &TableInfo, _: &PartsRead| None;
-    let facts = Facts { exact: &exact, read: &[], parts: &parts, work, nothing: None };
+    let facts = Facts { exact: &exact, read: &[], parts: &parts, work, nothing: &[] };
     let text = match (&live.text, &asked.command) {
         (Some(text), _) => String::from_utf8_lossy(text).into_owned(),
         (None, Some(text)) => text.to_string(),
@@ -71,7 +71,7 @@ pub fn kept_lines(plans: &LivePlans) -> Vec<String> {
     let parts = |_: &TableInfo, _: &PartsRead| None;
     let exact = |_: &TableScan| None;
     let facts =
-        Facts { exact: &exact, read: &[], parts: &parts, work: Some(&work_of), nothing: None };
+        Facts { exact: &exact, read: &[], parts: &parts, work: Some(&work_of), nothing: &[] };
     let shown = Columns { analyze: true, ..Columns::default() };
     table::texts(&rows(&live.plan, &facts), &shown)
 }

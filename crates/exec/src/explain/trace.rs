@@ -35,7 +35,7 @@ impl Execution<'_> {
         let eval = context_of(session, self.running.values);
         let exact = |scan: &TableScan| exact_rows(instance, Some(&eval), scan);
         let parts = |table: &TableInfo, read: &PartsRead| part_names(instance, &eval, table, read);
-        let facts = Facts { exact: &exact, read: &[], parts: &parts, work: None, nothing: None };
+        let facts = Facts { exact: &exact, read: &[], parts: &parts, work: None, nothing: &[] };
         let texts = query.map(|query| self.scope().query_texts(query, self.running));
         let text = trace(plan, &facts, texts.as_ref());
         session.frame.hooks.traced(self.running.text, text);

@@ -276,13 +276,25 @@ impl Scope<'_> {
     pub(crate) fn query_text(
         self,
         query: &ast::Query,
-        known: &Known,
+        known: &[Known],
         running: Running<'_>,
     ) -> (String, Vec<Condition>) {
         let now = query::now_micros(self.session);
         self.with_context(running.text, Parameters::none(), |context| {
             let shown = (now, running.names);
             selkie_plan::explain::query_text(query, known, context, shown)
+        })
+    }
+
+    /// The facts about the SELECTs of a query, tested on the rows that were read.
+    pub(crate) fn tested(
+        self,
+        query: &ast::Query,
+        known: Vec<Known>,
+        running: Running<'_>,
+    ) -> Vec<Known> {
+        self.with_context(running.text, Parameters::none(), |context| {
+            selkie_plan::explain::tested(query, known, context)
         })
     }
 

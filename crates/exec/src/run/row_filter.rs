@@ -109,7 +109,7 @@ pub(crate) fn convert_constants(eval: &EvalContext<'_>, converted: &Converted) {
     let mark = eval.conditions.borrow().mark();
     converted.listed.iter().for_each(convert);
     eval.conditions.borrow_mut().pardon_since(mark);
-    converted.equal.iter().for_each(convert);
+    converted.equal.iter().chain(&converted.moved).for_each(convert);
 }
 
 /// Computes the constants in IN lists.

@@ -50,12 +50,34 @@ pub struct Converted {
     /// Constants in `column = constant` of a query block. UPDATE and DELETE have none: there a
     /// warning may be an error, which must not come unless a row is changed.
     pub equal: Vec<Expr>,
+    /// Constants in conditions of HAVING that are tested before rows are grouped. UPDATE and DELETE
+    /// have none either.
+    pub moved: Vec<Expr>,
 }
 
 impl Converted {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.listed.is_empty() && self.equal.is_empty()
+        self.listed.is_empty() && self.equal.is_empty() && self.moved.is_empty()
+    }
+
+    /// Drops those whose warnings may be errors in a change of rows.
+    pub(crate) fn keep_for_changes(&mut self) {
+        self.equal.clear();
+        self.moved.clear();
+    }
+
+    /// Adds the constants of a condition that is moved from HAVING to WHERE. Compat: they are
+    /// computed when it is moved, besides their computation with the rows.
+    pub(super) fn add_moved(&mut self, condition: &Expr) {
+        stack::ensure();
+        if is_given(condition) {
+            return;
+        }
+        match condition.is_constant() {
+            true => self.moved.push(condition.clone()),
+            false => condition.children().into_iter().for_each(|part| self.add_moved(part)),
+        }
     }
 
     /// Adds the constants of a condition.
@@ -86,6 +108,15 @@ fn is_column(operand: &Expr) -> bool {
     match &operand.kind {
         ExprKind::Call(call) if call.function.is_implicit() => call.args[0].as_column().is_some(),
         _ => operand.as_column().is_some(),
+    }
+}
+
+/// Whether an expression is a constant as the statement gives it, perhaps as another type.
+fn is_given(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Literal(_) | ExprKind::Parameter(_) => true,
+        ExprKind::Call(call) => call.function.is_implicit() && is_given(&call.args[0]),
+        _ => false,
     }
 }
 

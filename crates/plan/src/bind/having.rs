@@ -5,8 +5,8 @@ use selkie_expr::{Expr, ExprKind};
 
 use super::Binder;
 use super::select::Item;
-use crate::logical::{ColumnId, Logical, SortItem};
-use crate::rewrite::is_false;
+use crate::logical::{AggregateNode, ColumnId, ColumnSet, Logical, SortItem};
+use crate::rewrite::{is_false, is_quiet};
 
 /// Whether an entry may give another value, or has another effect, if it is computed again.
 pub(super) fn varies(entry: &Expr) -> bool {
@@ -46,7 +46,32 @@ impl Binder<'_> {
             self.columns.units.has_no_groups();
             return plan.filter(vec![Expr::boolean(false)]);
         }
-        plan.filter(conditions)
+        match plan {
+            Logical::Aggregate(node) => {
+                self.note_moved(&node, &conditions);
+                Logical::Aggregate(node).filter(conditions)
+            }
+            // Compat: rows that are not joined are not tested, which warnings show.
+            plan if plan.has_join() && !conditions.iter().all(is_quiet) => {
+                plan.apart(self.columns.units.current()).filter(conditions)
+            }
+            plan => plan.filter(conditions),
+        }
+    }
+
+    /// Notes the constants of conditions that read keys of groups and nothing else of the groups.
+    fn note_moved(&mut self, node: &AggregateNode, conditions: &[Expr]) {
+        let keys = node.groups.iter().filter(|(_, key)| key.as_column().is_some());
+        let keys: ColumnSet = keys.map(|(id, _)| *id).collect();
+        let others = node.groups.iter().map(|(id, _)| *id);
+        let others = others.chain(node.aggregates.iter().map(|(id, _)| *id));
+        let others: ColumnSet = others.filter(|id| !keys.contains(*id)).collect();
+        for condition in conditions.iter().filter(|c| !node.rollup && !c.has_subquery()) {
+            let read = ColumnSet::of(condition);
+            if !read.is_disjoint(&keys) && read.is_disjoint(&others) {
+                self.warnings.converted.add_moved(condition);
+            }
+        }
     }
 
     /// Adds columns with the values of such entries to `plan`, if `having` reads one, and makes the

@@ -232,7 +232,11 @@ impl Binder<'_> {
             }
             ast::SelectItem::Expr { expr, .. } => {
                 self.warn_of_cut(item);
-                let value = self.scalar(expr)?;
+                let mut value = self.scalar(expr)?;
+                // Compat: COLLATE gives a VARCHAR, also with the collation that a CHAR has.
+                if matches!(expr.kind, ast::ExprKind::Collate { .. }) {
+                    selkie_expr::cast::to_varchar(&mut value);
+                }
                 let name = self.item_name(item).unwrap_or_default();
                 let mut item = self.item(value, name);
                 self.tell_computed(expr, &mut item);

@@ -102,7 +102,10 @@ impl Binder<'_> {
     }
 
     pub(super) fn exists(&mut self, query: &ast::Query) -> SqlResult<Expr> {
+        // Compat: conditions of this subquery are moved only if it runs.
+        let moved = self.warnings.converted.moved.len();
         let (id, _) = self.subquery(query)?;
+        self.warnings.converted.moved.truncate(moved);
         Ok(build::exists(id, Vec::new()))
     }
 

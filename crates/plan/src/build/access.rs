@@ -148,9 +148,11 @@ impl Builder<'_> {
             paths.extend(self.index_path(info, at, conditions, read, goal, rows, selectivity));
         }
         paths.extend(self.union_path(info, conditions, read, goal, rows, selectivity));
-        let forced =
-            info.forced && paths.iter().any(|p| p.bounds.restricts() || !p.union.is_empty());
-        if !forced {
+        let in_order = |p: &Path| goal.order.is_some_and(|keys| p.order.gives(keys));
+        let is_wanted = |p: &Path| {
+            p.bounds.restricts() || !p.union.is_empty() || p.index.is_some() && in_order(p)
+        };
+        if !(info.forced && paths.iter().any(is_wanted)) {
             let mut full = self.full_path(info, conditions, read, (rows, goal));
             full.rows = (rows * selectivity).max(1e-6);
             paths.push(full);

@@ -30,6 +30,9 @@ impl Builder<'_> {
     }
 
     pub(super) fn limit(&mut self, input: &Logical, cut: &Cut, required: &ColumnSet) -> Built {
+        if cut.limit.is_none() && cut.offset.is_none() && !cut.counted {
+            return self.build(input, required, Goal::default());
+        }
         if let Logical::Sort { input, keys, .. } = input {
             return self.sort(input, keys, Some(cut), required, Goal::default());
         }

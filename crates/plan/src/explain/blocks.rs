@@ -171,7 +171,7 @@ fn passes_by(set: &SetOperation) -> bool {
 
 /// The query blocks of a set operation with the operators before them, including those of a set
 /// operation that is its first input.
-fn blocks_of(set: &SetOperation) -> Vec<(SetOperator, &PlanNode)> {
+pub(super) fn blocks_of(set: &SetOperation) -> Vec<(SetOperator, &PlanNode)> {
     stack::ensure();
     let (Some(first), rest) = (set.inputs.first(), set.inputs.get(1..).unwrap_or_default()) else {
         return Vec::new();
@@ -322,17 +322,22 @@ impl Walk<'_> {
         }
     }
 
-    /// Replaces the rows of the outermost block by one that says why it gives none.
+    /// Replaces the rows of each block that gives none by one that says why.
     fn say_nothing(&mut self) {
-        let Some(first) = self.rows.first() else { return };
-        let (id, select_type) = (first.id, first.select_type);
-        let of_no_part = |row: &ExplainRow| row.id == id && row.partitions.as_deref() == Some("");
-        let reads_nothing = self.rows.iter().any(of_no_part);
-        let pruned = reads_nothing.then_some("Impossible WHERE noticed after reading const tables");
-        let Some(reason) = self.facts.nothing.or(pruned) else { return };
-        self.rows.retain(|row| row.id != id);
-        let extra = reason.into();
-        self.rows.insert(0, ExplainRow { id, select_type, extra, ..Default::default() });
+        let of_no_part = |row: &ExplainRow| row.partitions.as_deref() == Some("");
+        let first = self.rows.first().and_then(|row| row.id);
+        let pruned = self.rows.iter().any(|row| row.id == first && of_no_part(row));
+        let pruned = first.filter(|_| pruned);
+        let pruned = pruned.map(|id| (id, "Impossible WHERE noticed after reading const tables"));
+        for (id, reason) in self.facts.nothing.iter().copied().chain(pruned) {
+            let is_own = |row: &ExplainRow| row.id == Some(id);
+            let Some(at) = self.rows.iter().position(is_own) else { continue };
+            let select_type = self.rows[at].select_type;
+            self.rows.retain(|row| !is_own(row));
+            let extra = reason.into();
+            let row = ExplainRow { id: Some(id), select_type, extra, ..Default::default() };
+            self.rows.insert(at, row);
+        }
     }
 
     /// A DELETE of all rows, which drops them at once.
@@ -384,5 +389,30 @@ impl Walk<'_> {
             Run { loops: work.loops, rows, ..Run::default() }
         });
         self.rows.push(row);
+    }
+}
+
+/// The nodes that give the rows of the SELECTs that the statement's own query combines, in order of
+/// the text, with the numbers of their blocks.
+pub fn own_blocks(plan: &Plan) -> Vec<(u64, &PlanNode)> {
+    let numbers = plan.told.units.first().map_or(&[][..], |unit| &unit.numbers);
+    let number = |at: usize| numbers.get(at).copied().unwrap_or(at as u64 + 1);
+    let nodes = match combining(&plan.root) {
+        Some(set) => blocks_of(set).into_iter().map(|(_, node)| node).collect(),
+        None => vec![&plan.root],
+    };
+    nodes.into_iter().enumerate().map(|(at, node)| (number(at), node)).collect()
+}
+
+/// The set operation whose rows a node gives, sorted or cut.
+fn combining(node: &PlanNode) -> Option<&SetOperation> {
+    stack::ensure();
+    match &node.operator {
+        Operator::SetOperation(set) => Some(set),
+        Operator::Project { input, .. } => combining(input),
+        Operator::Sort(sort) => combining(&sort.input),
+        Operator::TopN(top) => combining(&top.input),
+        Operator::Limit(limit) => combining(&limit.input),
+        _ => None,
     }
 }

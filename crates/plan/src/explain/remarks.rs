@@ -6,6 +6,7 @@ use selkie_expr::{Expr, ExprKind};
 
 use super::names::Names;
 use crate::physical::{Access, AggregateStrategy, Operator, PlanNode};
+use selkie_types::stack;
 
 /// The remark that an operator is.
 pub(super) fn remarks_of(operator: &Operator) -> Option<&'static str> {
@@ -32,11 +33,16 @@ pub(super) fn sorts_groups(operator: &Operator) -> bool {
         Operator::TopN(top) => &top.input,
         _ => return false,
     };
-    let input = match &input.operator {
-        Operator::Project { input, .. } | Operator::Filter { input, .. } => input,
-        _ => input,
-    };
-    matches!(&input.operator, Operator::Aggregate(aggregate) if !aggregate.groups.is_empty())
+    makes_groups(input)
+}
+
+fn makes_groups(node: &PlanNode) -> bool {
+    stack::ensure();
+    match &node.operator {
+        Operator::Project { input, .. } | Operator::Filter { input, .. } => makes_groups(input),
+        Operator::Aggregate(aggregate) => !aggregate.groups.is_empty(),
+        _ => false,
+    }
 }
 
 /// Compat: ranks of a search that is also the access to its table are kept while they are sorted.

@@ -141,8 +141,8 @@ pub struct Facts<'a> {
     pub parts: PartNames<'a>,
     /// Work of an execution, if there is one.
     pub work: Option<WorkOf<'a>>,
-    /// Reason why the outermost block has no rows, if rows that were read tell so.
-    pub nothing: Option<&'static str>,
+    /// Numbers of blocks that have no rows, with the reason, if rows that were read tell so.
+    pub nothing: &'a [(u64, &'static str)],
 }
 
 /// The rows of EXPLAIN for a plan.

@@ -9,11 +9,12 @@ use selkie_sql::ast::{
 };
 use selkie_sql::{UnparseOptions, unparse_numbered};
 use selkie_types::charset::identifier_eq;
-use selkie_types::{Condition, Value, stack};
+use selkie_types::{Condition, SqlType, Value, stack};
 
 use super::aliases;
 use super::arrange::Arranger;
 use super::constants::{CACHE, cached, propagate};
+use super::having::show_empty;
 use super::merged::merge_views;
 use super::versions::add_versions;
 use crate::define::Qualifier;
@@ -25,41 +26,63 @@ pub struct ConstantTable {
     /// Alias in the query.
     pub alias: Box<str>,
     /// Columns with their values.
-    pub values: Vec<(Box<str>, Expr)>,
+    pub values: Vec<ConstantValue>,
     /// Whether the table has no other row, or has none and is outer joined: then it is left out of
     /// FROM.
     pub alone: bool,
 }
 
-/// Facts about a query that were found before EXPLAIN.
+/// The value of a column of a constant table.
+#[derive(Clone, Debug)]
+pub struct ConstantValue {
+    /// Name of the column.
+    pub name: Box<str>,
+    /// Its type.
+    pub ty: SqlType,
+    /// The value as a literal.
+    pub literal: Expr,
+}
+
+/// The reason why a SELECT gives no rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Never {
+    /// A constant table's row fails the conditions of WHERE or does not exist.
+    Where,
+    /// The rows of constant tables fail HAVING.
+    Having,
+    /// HAVING is true for no row.
+    Alone,
+}
+
+/// Facts about a SELECT of the outermost query that were found before EXPLAIN.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
-    /// Constant tables of the outermost SELECT.
+    /// Its constant tables.
     pub tables: Vec<ConstantTable>,
-    /// Whether a constant table's row fails its conditions or does not exist.
-    pub impossible: bool,
+    /// The reason why it gives no rows, if that is known.
+    pub never: Option<Never>,
+    /// Whether rows are kept before HAVING is tested.
+    pub kept: bool,
     /// Aliases of tables that are not read, since their outer joins change nothing.
     pub eliminated: Vec<Box<str>>,
 }
 
 /// The rewritten text of a query that starts at `now_micros`, and the warnings raised while its
-/// constants were computed.
+/// constants were computed. `known`: of each of its SELECTs in the order of [`selects`].
 pub fn query_text(
     query: &Query,
-    known: &Known,
+    known: &[Known],
     context: &PlanContext<'_>,
     (now_micros, parameters): (i64, &[String]),
 ) -> (String, Vec<Condition>) {
-    let mut query = query.clone();
-    let qualifier = Qualifier::new(context.names(), context.settings.schema);
-    qualifier.whole().query(&mut query, true);
-    merge_views(&mut query, context);
-    add_versions(&mut query, context);
+    let mut query = prepared(query, context);
     let none = Known::default();
-    let single = matches!(query.body, QueryBody::Select(_));
-    let known = if single { known } else { &none };
-    let shown = Shown { known, context, parameters: parameters.len() };
-    shown.query(&mut query);
+    let known = if selects(&query).len() == known.len() { known } else { &[] };
+    let shown = Shown { all: known, known: &none, context, parameters: parameters.len() };
+    match &query.body {
+        QueryBody::Select(_) => shown.of(0).query(&mut query),
+        _ => shown.query(&mut query),
+    }
     let conditions = propagate(&mut query, context, now_micros);
     shown.finish(&mut query.body);
     let charset = context.types.collation_connection.charset();
@@ -69,12 +92,51 @@ pub fn query_text(
     (unparse_numbered(&query, &options), conditions)
 }
 
+/// The SELECTs that a query combines, in order of the text; none if it combines anything else.
+pub fn selects(query: &Query) -> Vec<&Select> {
+    let mut found = Vec::new();
+    match add_selects(&query.body, &mut found) {
+        true => found,
+        false => Vec::new(),
+    }
+}
+
+fn add_selects<'q>(body: &'q QueryBody, found: &mut Vec<&'q Select>) -> bool {
+    stack::ensure();
+    match body {
+        QueryBody::Select(select) => found.push(select),
+        QueryBody::Nested(query) => match &query.body {
+            QueryBody::Select(select) => found.push(select),
+            _ => return false,
+        },
+        QueryBody::Values(_) => return false,
+        QueryBody::Combined { first, rest } => {
+            return add_selects(first, found)
+                && rest.iter().all(|operand| add_selects(&operand.body, found));
+        }
+    }
+    true
+}
+
+/// A query with qualified names, over the tables that it reads.
+pub(super) fn prepared(query: &Query, context: &PlanContext<'_>) -> Query {
+    let mut query = query.clone();
+    let qualifier = Qualifier::new(context.names(), context.settings.schema);
+    qualifier.whole().query(&mut query, true);
+    merge_views(&mut query, context);
+    add_versions(&mut query, context);
+    query
+}
+
 /// Rewrites a qualified query into the form that is shown.
-struct Shown<'a> {
-    known: &'a Known,
-    context: &'a PlanContext<'a>,
+pub(super) struct Shown<'a> {
+    /// Facts about all SELECTs of the outermost query.
+    pub all: &'a [Known],
+    /// Those about the SELECT that is rewritten.
+    pub known: &'a Known,
+    pub context: &'a PlanContext<'a>,
     /// Number of placeholders that are variables.
-    parameters: usize,
+    pub parameters: usize,
 }
 
 impl Shown<'_> {
@@ -85,19 +147,30 @@ impl Shown<'_> {
                 self.select(select);
                 query.order_by.iter_mut().for_each(|item| self.constants(&mut item.expr));
             }
-            body => self.parts(body),
+            body => self.parts(body, &mut 0),
         }
     }
 
-    fn parts(&self, body: &mut QueryBody) {
+    /// The same for the SELECT at a position.
+    fn of(&self, at: usize) -> Shown<'_> {
+        Shown { known: self.all.get(at).unwrap_or(self.known), ..*self }
+    }
+
+    fn parts(&self, body: &mut QueryBody, at: &mut usize) {
         stack::ensure();
         match body {
-            QueryBody::Select(select) => self.select(select),
+            QueryBody::Select(select) => {
+                self.of(*at).select(select);
+                *at += 1;
+            }
             QueryBody::Values(_) => {}
-            QueryBody::Nested(query) => self.query(query),
+            QueryBody::Nested(query) => {
+                self.of(*at).query(query);
+                *at += 1;
+            }
             QueryBody::Combined { first, rest } => {
-                self.parts(first);
-                rest.iter_mut().for_each(|operand| self.parts(&mut operand.body));
+                self.parts(first, at);
+                rest.iter_mut().for_each(|operand| self.parts(&mut operand.body, at));
             }
         }
     }
@@ -110,7 +183,12 @@ impl Shown<'_> {
         for table in std::mem::take(&mut select.from) {
             flatten(table, &mut from, &mut conditions);
         }
+        let has_having = select.having.is_some();
+        let mut having = self.having(select);
+        conditions.append(&mut having.moved);
         let conditional = !conditions.is_empty() || from.iter().any(is_outer_join);
+        let never = self.known.never == Some(Never::Where);
+        let empty = if never { self.empty_columns(&from, &conditions) } else { Vec::new() };
         let order = Arranger::new(&from, self.context);
         let kept = from.into_iter().filter_map(|table| self.kept(table, &order));
         select.from = kept.collect();
@@ -120,17 +198,19 @@ impl Shown<'_> {
         for item in &mut select.items {
             if let SelectItem::Expr { expr, .. } = item {
                 self.constants(expr);
+                show_empty(expr, &empty);
             }
         }
-        select.group_by.iter_mut().for_each(|item| self.constants(&mut item.expr));
-        if self.known.impossible {
+        for item in &mut select.group_by {
+            self.constants(&mut item.expr);
+            show_empty(&mut item.expr, &empty);
+        }
+        if never {
             select.where_clause = Some(number(0));
         } else if conditional {
             select.where_clause = Some(self.all(conditions));
         }
-        if let Some(having) = select.having.take() {
-            select.having = Some(self.folded(having));
-        }
+        select.having = has_having.then(|| self.shown_having(having));
     }
 
     /// The part of a table reference shown in FROM; `None` for a constant table with one row only,
@@ -197,7 +277,7 @@ impl Shown<'_> {
         self.table(&name.value).is_some_and(|table| table.alone)
     }
 
-    fn table(&self, alias: &str) -> Option<&ConstantTable> {
+    pub(super) fn table(&self, alias: &str) -> Option<&ConstantTable> {
         let tables = &self.known.tables;
         let at = aliases::position(tables.iter().map(|table| &*table.alias), alias)?;
         Some(&tables[at])
@@ -205,13 +285,18 @@ impl Shown<'_> {
 
     /// The value of a column of a constant table.
     fn value(&self, column: &ColumnRef) -> Option<&Expr> {
+        self.constant(column).map(|(value, _)| value)
+    }
+
+    /// The value of a column of a constant table, and the column's type.
+    pub(super) fn constant(&self, column: &ColumnRef) -> Option<(&Expr, &SqlType)> {
         let table = self.table(&column.table.as_ref()?.value)?;
-        let found = table.values.iter().find(|(name, _)| identifier_eq(name, &column.name.value));
-        found.map(|(_, value)| value)
+        let found = table.values.iter().find(|v| identifier_eq(&v.name, &column.name.value));
+        found.map(|value| (&value.literal, &value.ty))
     }
 
     /// Replaces columns by their values.
-    fn constants(&self, expr: &mut Expr) {
+    pub(super) fn constants(&self, expr: &mut Expr) {
         if self.known.tables.is_empty() {
             return;
         }
@@ -229,7 +314,10 @@ impl Shown<'_> {
     fn all(&self, conditions: Vec<Expr>) -> Expr {
         let shown = conditions.into_iter().map(|condition| {
             let tested = self.is_tested(&condition);
-            let mut condition = condition;
+            let mut condition = match self.context.settings.variables.joins.runs_subqueries {
+                true => self.run_each(condition),
+                false => condition,
+            };
             self.constants(&mut condition);
             match tested && self.is_fixed(&condition) {
                 true => number(1),
@@ -260,7 +348,7 @@ impl Shown<'_> {
     }
 
     /// A condition without the parts whose truth value is known.
-    fn folded(&self, expr: Expr) -> Expr {
+    pub(super) fn folded(&self, expr: Expr) -> Expr {
         stack::ensure();
         match expr.kind {
             ExprKind::And(list) => self.folded_list(list, true),
@@ -346,14 +434,14 @@ fn is_basic(expr: &Expr) -> bool {
     }
 }
 
-fn known_truth(expr: &Expr) -> Option<bool> {
+pub(super) fn known_truth(expr: &Expr) -> Option<bool> {
     match expr.kind {
         ExprKind::Literal(Literal::Int(n)) => Some(n != 0),
         _ => None,
     }
 }
 
-fn number(n: u64) -> Expr {
+pub(super) fn number(n: u64) -> Expr {
     Expr { kind: ExprKind::Literal(Literal::Int(n)), span: Default::default() }
 }
 
@@ -368,7 +456,7 @@ fn dual() -> TableRef {
     }))
 }
 
-fn add_conjuncts(expr: Expr, out: &mut Vec<Expr>) {
+pub(super) fn add_conjuncts(expr: Expr, out: &mut Vec<Expr>) {
     stack::ensure();
     match expr.kind {
         ExprKind::And(list) => list.into_iter().for_each(|e| add_conjuncts(e, out)),
@@ -377,7 +465,7 @@ fn add_conjuncts(expr: Expr, out: &mut Vec<Expr>) {
 }
 
 /// Splits inner joins: their tables become separate entries of FROM, their conditions go to WHERE.
-fn flatten(table: TableRef, from: &mut Vec<TableRef>, conditions: &mut Vec<Expr>) {
+pub(super) fn flatten(table: TableRef, from: &mut Vec<TableRef>, conditions: &mut Vec<Expr>) {
     stack::ensure();
     let TableRef::Join(mut join) = table else { return from.push(table) };
     if !matches!(join.condition, JoinCondition::On(_) | JoinCondition::None) {

@@ -41,7 +41,7 @@ pub(crate) enum Logical {
     /// Sorts the rows; with a limit directly above, only the first ones.
     /// It belongs to the unit `unit`.
     Sort { input: Box<Logical>, keys: Vec<SortItem>, unit: UnitId },
-    /// A part of the rows.
+    /// A part of the rows, or all of them: conditions stay above it.
     Limit { input: Box<Logical>, cut: Box<Cut> },
     /// Distinct rows, compared in the listed columns; all other columns are dropped.
     Distinct { input: Box<Logical>, columns: Vec<ColumnId> },

@@ -4,7 +4,7 @@
 use selkie_expr::Expr;
 use selkie_types::stack;
 
-use super::{ColumnId, ColumnSet, Columns, Cut, Join, Logical};
+use super::{ColumnId, ColumnSet, Columns, Cut, Join, Logical, UnitId};
 use crate::physical::{JoinKind, WindowFunction};
 
 /// Calls `$f` with every expression of the operator `$of`. `$iter` and `$inputs` are the names of
@@ -113,6 +113,17 @@ impl Logical {
             }
             other => Self::Filter { input: Box::new(other), conditions },
         }
+    }
+
+    /// The same rows, which conditions above do not reach below.
+    pub(crate) fn apart(self, unit: UnitId) -> Self {
+        Self::Limit { input: Box::new(self), cut: Box::new(Cut { unit, ..Cut::default() }) }
+    }
+
+    /// Whether tables are joined anywhere below.
+    pub(crate) fn has_join(&self) -> bool {
+        stack::ensure();
+        matches!(self, Self::Join(_)) || self.inputs().into_iter().any(Self::has_join)
     }
 
     /// A join with `right`.

@@ -10,7 +10,7 @@ use selkie_types::{Physical, SqlType, TypeKind, Value};
 const MOST_DIGITS: u32 = 60;
 
 /// Whether evaluating an expression raises no warning and no error, whatever the row is.
-pub(super) fn is_quiet(e: &Expr) -> bool {
+pub(crate) fn is_quiet(e: &Expr) -> bool {
     !e.any(&mut |e| match &e.kind {
         ExprKind::Case(_) | ExprKind::Coalesce(_) => false,
         ExprKind::Call(call) => !is_quiet_call(call, &e.ty),

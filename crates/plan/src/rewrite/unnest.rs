@@ -27,6 +27,8 @@ pub(crate) struct Unnest<'a> {
     pub kept: u32,
     /// Number of such subqueries found so far.
     pub choices: u32,
+    /// EXISTS and IN that choose rows stay subplans, which run for each row.
+    pub each_row: bool,
 }
 
 /// Unnests all subqueries of `plan`.
@@ -83,6 +85,11 @@ impl Unnest<'_> {
         {
             return (with_left(join, input), None);
         }
+        if let Some(subquery) = subquery.filter(|_| self.each_row && !negated) {
+            let mut condition = self.compared_inside(subquery).unwrap_or(condition);
+            self.finish(&mut condition);
+            return (input, Some(condition));
+        }
         let mut input = input;
         let mut condition = condition;
         self.nested(&mut input, &mut condition);
@@ -117,7 +124,7 @@ impl Unnest<'_> {
             _ => return None,
         };
         let state = &self.subqueries[subquery.id.0 as usize];
-        if state.finished || state.volatile {
+        if state.finished || state.volatile || self.each_row && !told {
             return None;
         }
         self.prepare(subquery.id);
@@ -151,6 +158,27 @@ impl Unnest<'_> {
             return None;
         }
         Some((right, on, nullable))
+    }
+
+    /// EXISTS over the rows of an IN that are equal to its operand, which an index may find. Only
+    /// for a condition that chooses rows: NULL becomes false.
+    fn compared_inside(&mut self, subquery: &Subquery) -> Option<Expr> {
+        let SubqueryKind::Any(predicate) = &subquery.kind else { return None };
+        let state = &self.subqueries[subquery.id.0 as usize];
+        let is_plain = !state.finished && !state.volatile && is_in_comparison(predicate);
+        let varies = |e: &Expr| e.has_subquery() || !e.is_deterministic() || e.has_side_effects();
+        if !is_plain || subquery.operands.iter().any(|(_, operand)| varies(operand)) {
+            return None;
+        }
+        self.prepare(subquery.id);
+        let mut predicate = predicate.clone();
+        substitute_operands(&mut predicate, subquery);
+        // Other expressions may use the rows as they are.
+        let mut state = self.subqueries[subquery.id.0 as usize].clone();
+        state.plan = state.plan.filter(predicate.into_conjuncts());
+        self.subqueries.push(state);
+        let id = SubqueryId(self.subqueries.len() as u32 - 1);
+        Some(selkie_expr::build::exists(id, Vec::new()))
     }
 
     /// Columns of `input` that `plan` reads.

@@ -12,7 +12,7 @@ use selkie_exec::session::{
     Locks, Notes, Queries, Settings, Show, Transactions, UseColumns,
 };
 use selkie_expr::{TimeZone, TypeContext};
-use selkie_plan::{DerivedSwitches, PlanVariables, StatTables};
+use selkie_plan::{DerivedSwitches, JoinSwitches, PlanVariables, StatTables};
 use selkie_protocol::Capabilities;
 use selkie_replication::codec::flags;
 use selkie_replication::images::RowImage;
@@ -163,7 +163,10 @@ impl Values<'_> {
             condition_selectivity: self.number(ids.optimizer_use_condition_selectivity) as u8,
             explains: false,
             auto_is_null: self.flag(ids.sql_auto_is_null),
-            table_elimination: self.switch("table_elimination"),
+            joins: JoinSwitches {
+                table_elimination: self.switch("table_elimination"),
+                runs_subqueries: !self.switch("semijoin") && !self.switch("materialization"),
+            },
             derived: DerivedSwitches {
                 merge: self.switch("derived_merge"),
                 with_keys: self.switch("derived_with_keys"),

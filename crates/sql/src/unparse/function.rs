@@ -43,6 +43,9 @@ fn is_zero(e: &Expr) -> bool {
 
 impl Writer<'_> {
     pub(super) fn call(&mut self, call: &FunctionCall) {
+        if call.name.value.starts_with('<') && !call.name.quoted {
+            return self.shown_call(call);
+        }
         let name = call.name.value.to_ascii_lowercase();
         if call.schema.is_none() && call.over.is_none() {
             match (name.as_str(), call.args.as_slice()) {
@@ -96,6 +99,19 @@ impl Writer<'_> {
             }
         }
         self.call_arguments(call);
+    }
+
+    /// A step of the execution that EXPLAIN shows as a call, over a query or over values.
+    fn shown_call(&mut self, call: &FunctionCall) {
+        self.str(&call.name.value);
+        match &call.args[..] {
+            [Expr { kind: ExprKind::Subquery(query), .. }] => {
+                self.str("(");
+                self.query(query);
+                self.str(")");
+            }
+            _ => self.call_arguments(call),
+        }
     }
 
     /// The schema of a function that has another meaning in the mode of the text.

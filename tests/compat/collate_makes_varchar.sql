@@ -1,0 +1,22 @@
+-- COLLATE gives a VARCHAR, whatever collation its operand has.
+CREATE TABLE t2 (a CHAR(1) CHARACTER SET latin1 COLLATE latin1_swedish_ci, b CHAR(2) CHARACTER SET latin1 COLLATE latin1_german1_ci, c VARCHAR(3) CHARACTER SET latin1, KEY (b)) ENGINE = MyISAM;
+INSERT INTO t2 VALUES ('a', 'b ', 'c'), ('A', 'B', NULL);
+CREATE TABLE t1 AS SELECT b COLLATE latin1_german1_ci x, a COLLATE latin1_swedish_ci y, a COLLATE latin1_bin z, c COLLATE latin1_swedish_ci w, a v FROM t2;
+SHOW CREATE TABLE t1;
+DROP TABLE t1;
+CREATE TABLE t1 AS (SELECT a FROM t2) UNION (SELECT b COLLATE latin1_german1_ci FROM t2);
+SHOW CREATE TABLE t1;
+DROP TABLE t1;
+CREATE TABLE t1 AS (SELECT b COLLATE latin1_german1_ci x FROM t2) UNION (SELECT b FROM t2);
+SHOW CREATE TABLE t1;
+DROP TABLE t1;
+CREATE TABLE t1 AS SELECT x FROM (SELECT b COLLATE latin1_german1_ci x FROM t2) d;
+SHOW CREATE TABLE t1;
+SELECT x, HEX(x), LENGTH(x) FROM t1 ORDER BY BINARY x;
+DROP TABLE t1;
+SELECT b COLLATE latin1_german1_ci x FROM t2 WHERE b COLLATE latin1_german1_ci = 'b';
+SELECT b COLLATE latin1_german1_ci x, COUNT(*) FROM t2 GROUP BY x;
+(SELECT b FROM t2) UNION (SELECT b COLLATE latin1_german1_ci FROM t2);
+CREATE TABLE t1 AS SELECT b COLLATE latin1_german1_ci x FROM t2 GROUP BY x;
+SHOW CREATE TABLE t1;
+DROP TABLE t1, t2;

@@ -1,0 +1,47 @@
+-- Which rows HAVING tests, and when its constants are computed, shows in the warnings.
+SET sql_mode = '';
+CREATE TABLE t1 (pk INT, f VARCHAR(1)) ENGINE = MyISAM;
+INSERT INTO t1 VALUES (2, 'x'), (7, 'y');
+CREATE TABLE t2 (pk INT) ENGINE = MyISAM;
+INSERT INTO t2 VALUES (2), (3);
+-- Rows that are not joined are not tested.
+SELECT t.f FROM (SELECT t1.* FROM (t1 JOIN t2 ON (t2.pk = t1.pk))) t HAVING t.f != 112 AND t.f = 'x' AND t.f != 'a';
+SELECT t1.f FROM t1 JOIN t2 ON t1.pk = t2.pk HAVING f != 112 AND f = 'x';
+SELECT t1.f FROM t1 JOIN t2 ON t1.pk = t2.pk HAVING f = 'x' AND f != 112;
+SELECT t1.f FROM t1 JOIN t2 ON t1.pk = t2.pk WHERE f != 112 AND f = 'x';
+SELECT t1.f FROM t1 LEFT JOIN t2 ON t1.pk = t2.pk HAVING f != 112;
+SELECT t2.pk p, t1.f FROM t2 LEFT JOIN t1 ON t1.pk = t2.pk HAVING f != 112;
+SELECT t2.pk p, t1.f FROM t2 LEFT JOIN t1 ON t1.pk = t2.pk HAVING f IS NULL OR f != 112 ORDER BY p;
+SELECT t1.f FROM t1 JOIN t2 ON t1.pk = t2.pk HAVING f != 112 ORDER BY f LIMIT 1;
+SELECT DISTINCT t1.f FROM t1 JOIN t2 ON t1.pk = t2.pk HAVING f != 112;
+SELECT f FROM t1 HAVING f != 112 AND f = 'x';
+PREPARE s FROM 'SELECT t1.f FROM t1 JOIN t2 ON t1.pk = t2.pk HAVING f != ?';
+EXECUTE s USING 112;
+EXECUTE s USING 112;
+SELECT * FROM t2 t WHERE pk IN (SELECT t1.pk FROM t1 JOIN t2 ON t1.pk = t2.pk HAVING t1.pk + 0 > 1);
+-- Constants of conditions on keys of groups are computed once more, even if there are no rows.
+CREATE TABLE t (a TEXT, b INT, c INT) ENGINE = MyISAM;
+SELECT 1 FROM t GROUP BY b, a HAVING CONCAT(b, 1 + '') = 1;
+SELECT 1 FROM t GROUP BY b, a HAVING b IN (1 + '', 2);
+SELECT 1 FROM t GROUP BY b, a HAVING b = 1 + '' OR a = 1;
+SELECT 1 FROM t GROUP BY b, a HAVING b > 1 + '';
+SELECT 1 FROM t GROUP BY b, a HAVING a > 1 + '';
+SELECT 1 FROM t GROUP BY b, a HAVING (CASE b WHEN 1 + '' THEN 3 ELSE a END);
+SELECT 1 FROM t GROUP BY b, a HAVING b = 1;
+SELECT 1 FROM t GROUP BY b HAVING b = 'x';
+SELECT 1 FROM t GROUP BY b, a HAVING (CASE b WHEN 1 + '' THEN 3 ELSE MAX(a) END);
+SELECT 1 FROM t GROUP BY a HAVING MAX(b) > 1 + '';
+SELECT 1 FROM t GROUP BY a WITH ROLLUP HAVING a > 1 + '';
+SELECT b, a FROM t GROUP BY a HAVING b > 1 + '';
+SELECT b, a FROM t HAVING b > 1 + '';
+SELECT 1 FROM t t0 WHERE EXISTS (SELECT 1 FROM t GROUP BY a HAVING a > 1 + '');
+SELECT 1 FROM t t0 WHERE b = (SELECT 1 FROM t GROUP BY a HAVING a > 1 + '');
+SELECT 1 FROM t t0 WHERE b IN (SELECT 1 FROM t GROUP BY a HAVING t0.b > 1 + '');
+PREPARE s FROM 'SELECT 1 FROM t GROUP BY b, a HAVING a > 1 + \'\'';
+EXECUTE s;
+EXECUTE s;
+SET sql_mode = 'STRICT_ALL_TABLES';
+UPDATE t2 SET pk = 9 WHERE pk IN (SELECT b FROM t GROUP BY b HAVING b > 1 + '');
+DELETE FROM t2 WHERE pk IN (SELECT b FROM t GROUP BY b HAVING b > 1 + '');
+SELECT * FROM t2;
+DROP TABLE t, t1, t2;
