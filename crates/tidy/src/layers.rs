@@ -13,6 +13,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("meter", &["types"]),
     ("replication", &["types"]),
     ("fulltext", &["types"]),
+    ("geometry", &["types", "meter"]),
     ("column", &["types"]),
     ("engine", &["types", "column"]),
     ("memory", &["types", "engine"]),
