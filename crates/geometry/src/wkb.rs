@@ -30,8 +30,8 @@ pub struct Stored {
 /// Where a geometry comes from.
 #[derive(Clone, Copy, PartialEq)]
 enum Source {
-    /// A column. Compat: it is little-endian whatever the byte says, and may have lines and surfaces
-    /// without points.
+    /// A column. Compat: it is little-endian whatever the byte says, and may have lines and
+    /// surfaces without points.
     Stored,
     /// A client.
     Given,

@@ -19,7 +19,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("memory", &["types", "engine"]),
     ("native", &["types", "meter", "engine", "column", "fulltext"]),
     ("sql", &["types", "meter"]),
-    ("expr", &["types", "meter"]),
+    ("expr", &["types", "meter", "geometry"]),
     ("catalog", &["types", "meter", "engine", "sql", "expr"]),
     ("plan", &["types", "meter", "engine", "sql", "expr", "catalog", "replication"]),
     (
