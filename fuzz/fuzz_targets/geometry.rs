@@ -1,4 +1,5 @@
 //! Bytes and texts of geometries, and what is asked of them.
+//! Every answer must come without a panic.
 
 #![no_main]
 

@@ -1,4 +1,5 @@
 //! Geometries as GeoJSON (RFC 7946), with a space after every comma and colon.
+//! Reading is left to those who parse JSON.
 
 use selkie_types::GeometryKind;
 use selkie_types::number::round_f64_to;
@@ -8,6 +9,15 @@ use crate::{Mbr, Point, Shape};
 
 /// Digits after the point from which a number is not rounded.
 const ALL_DIGITS: u64 = 31;
+
+/// Whether the rectangle around a geometry is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bounds {
+    /// It is.
+    Shown,
+    /// It is not.
+    Left,
+}
 
 struct Writer<'o> {
     out: &'o mut Vec<u8>,
@@ -94,11 +104,11 @@ impl Writer<'_> {
 }
 
 /// Appends the text, with at most `decimals` digits after the point, and the rectangle around the
-/// geometry if `bounded`.
-pub fn write_json(shape: &Shape, decimals: u64, bounded: bool, out: &mut Vec<u8>) {
+/// geometry if `bounds` says so.
+pub fn write_json(shape: &Shape, decimals: u64, bounds: Bounds, out: &mut Vec<u8>) {
     let mut writer = Writer { out, decimals };
     writer.text("{");
-    if bounded {
+    if bounds == Bounds::Shown {
         writer.rectangle(shape.mbr());
     }
     writer.members(shape);

@@ -24,7 +24,7 @@ mod shape;
 mod text;
 mod wkb;
 
-pub use json::write_json;
+pub use json::{Bounds, write_json};
 pub use mbr::Mbr;
 pub use relate::{Relation, Unknown, distance};
 pub use shape::{Point, Shape};

@@ -1,4 +1,4 @@
-//! Where lines meet: whether a geometry is simple.
+//! Meetings of lines: whether a geometry is simple.
 //!
 //! Segments are compared with those beside them along the first axis only. Every comparison counts
 //! as work, because their number can be the square of that of the points.
@@ -14,6 +14,15 @@ pub(crate) fn turn(a: Point, b: Point, c: Point) -> f64 {
     orient2d(of(a), of(b), of(c))
 }
 
+/// Ends of a line.
+#[derive(Clone, Copy, PartialEq)]
+enum Ends {
+    /// Other lines may meet it there.
+    Open,
+    /// It has none: a ring or a point.
+    None,
+}
+
 /// A part of a line between two points, or a single point.
 #[derive(Clone, Copy)]
 struct Segment {
@@ -25,8 +34,7 @@ struct Segment {
     /// The number of segments of the line.
     of: usize,
     closed: bool,
-    /// Other lines may meet this one at its ends.
-    open_ends: bool,
+    ends: Ends,
 }
 
 impl Segment {
@@ -63,7 +71,8 @@ impl Segment {
 
     /// Whether a point is an end of the line.
     fn ends_at(&self, p: Point) -> bool {
-        self.open_ends && (self.at == 0 && self.from == p || self.at + 1 == self.of && self.to == p)
+        self.ends == Ends::Open
+            && (self.at == 0 && self.from == p || self.at + 1 == self.of && self.to == p)
     }
 
     /// Whether both meet in another way than simple lines do.
@@ -84,7 +93,7 @@ impl Segment {
     }
 }
 
-fn add(line: &[Point], open_ends: bool, count: &mut usize, out: &mut Vec<Segment>) {
+fn add(line: &[Point], ends: Ends, count: &mut usize, out: &mut Vec<Segment>) {
     let mut points = line.to_vec();
     points.dedup();
     let (number, of) = (*count, points.len().saturating_sub(1));
@@ -92,12 +101,12 @@ fn add(line: &[Point], open_ends: bool, count: &mut usize, out: &mut Vec<Segment
     let closed = points.len() > 1 && points.first() == points.last();
     let segment = |(at, pair): (usize, &[Point])| {
         let (from, to) = (pair[0], pair[1]);
-        Segment { from, to, line: number, at, of, closed, open_ends }
+        Segment { from, to, line: number, at, of, closed, ends }
     };
     match points[..] {
         [from] => {
-            let (closed, open_ends) = (false, false);
-            out.push(Segment { from, to: from, line: number, at: 0, of: 1, closed, open_ends });
+            let (closed, ends) = (false, Ends::None);
+            out.push(Segment { from, to: from, line: number, at: 0, of: 1, closed, ends });
         }
         _ => out.extend(points.windows(2).enumerate().map(segment)),
     }
@@ -106,13 +115,13 @@ fn add(line: &[Point], open_ends: bool, count: &mut usize, out: &mut Vec<Segment
 impl Shape {
     fn add_segments(&self, count: &mut usize, out: &mut Vec<Segment>) {
         match self {
-            Self::Point(p) => add(&[*p], false, count, out),
-            Self::Points(points) => points.iter().for_each(|p| add(&[*p], false, count, out)),
-            Self::Line(line) => add(line, true, count, out),
-            Self::Lines(lines) => lines.iter().for_each(|line| add(line, true, count, out)),
-            Self::Polygon(rings) => rings.iter().for_each(|ring| add(ring, false, count, out)),
+            Self::Point(p) => add(&[*p], Ends::None, count, out),
+            Self::Points(points) => points.iter().for_each(|p| add(&[*p], Ends::None, count, out)),
+            Self::Line(line) => add(line, Ends::Open, count, out),
+            Self::Lines(lines) => lines.iter().for_each(|line| add(line, Ends::Open, count, out)),
+            Self::Polygon(rings) => rings.iter().for_each(|ring| add(ring, Ends::None, count, out)),
             Self::Polygons(all) => {
-                all.iter().flatten().for_each(|ring| add(ring, false, count, out));
+                all.iter().flatten().for_each(|ring| add(ring, Ends::None, count, out));
             }
             Self::Collection(parts) => parts.iter().for_each(|part| part.add_segments(count, out)),
         }

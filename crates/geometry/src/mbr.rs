@@ -1,4 +1,5 @@
 //! Minimum bounding rectangles, and their relations.
+//! Compat: which of them count the border is MariaDB's choice.
 
 use crate::{Point, Shape};
 

@@ -17,7 +17,7 @@ use crate::{Point, Shape};
 /// must not wait for it for long.
 const MOST_PAIRS: usize = 2_000_000;
 
-/// Why there is no answer.
+/// Reason why there is no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unknown {
     /// A geometry is empty, or a coordinate is not finite.
@@ -26,7 +26,7 @@ pub enum Unknown {
     TooMany,
 }
 
-/// How two geometries lie to each other.
+/// The relation of two geometries.
 pub struct Relation {
     matrix: IntersectionMatrix,
     kinds: (GeometryKind, GeometryKind),
@@ -124,7 +124,7 @@ fn both(a: &Shape, b: &Shape) -> Result<(Geometry<f64>, Geometry<f64>), Unknown>
 }
 
 impl Relation {
-    /// How `a` lies to `b`.
+    /// The relation of `a` to `b`.
     pub fn of(a: &Shape, b: &Shape) -> Result<Self, Unknown> {
         let (one, other) = both(a, b)?;
         Ok(Self {

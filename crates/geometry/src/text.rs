@@ -1,4 +1,5 @@
 //! The well-known text form.
+//! The rest of a text behind a geometry is not read.
 
 use selkie_types::GeometryKind;
 

@@ -27,7 +27,7 @@ pub struct Stored {
     pub shape: Shape,
 }
 
-/// Where a geometry comes from.
+/// Origin of the bytes of a geometry.
 #[derive(Clone, Copy, PartialEq)]
 enum Source {
     /// A column. Compat: it is little-endian whatever the byte says, and may have lines and

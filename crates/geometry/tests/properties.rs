@@ -1,4 +1,5 @@
 //! Geometries of clients: whatever the bytes are, reading ends, and what is written is read back.
+//! No question about them may panic.
 
 use proptest::prelude::*;
 use selkie_geometry::{
@@ -61,7 +62,7 @@ fn is_finite(shape: &Shape) -> bool {
 fn ask_everything(shape: &Shape) {
     let mut out = Vec::new();
     write_text(shape, &mut out);
-    selkie_geometry::write_json(shape, 3, true, &mut out);
+    selkie_geometry::write_json(shape, 3, selkie_geometry::Bounds::Shown, &mut out);
     let _ = (shape.area(), shape.length(), shape.centroid(), shape.mbr(), shape.dimension());
     let _ = (shape.is_closed(), shape.is_ring(), shape.is_simple());
     let _ = (shape.boundary(), shape.convex_hull(), shape.part(0), shape.part_count());
@@ -123,7 +124,7 @@ proptest! {
         let (Ok(r), Ok(back)) = (Relation::of(&a, &b), Relation::of(&b, &a)) else {
             return Ok(());
         };
-        // What crosses itself has no interior of its own.
+        // A shape that crosses itself has no interior of its own.
         let is_plain = |shape: &Shape| {
             shape.is_simple() && !matches!(shape, Shape::Collection(_) | Shape::Polygons(_))
         };

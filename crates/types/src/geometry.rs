@@ -94,10 +94,10 @@ impl GeometryKind {
     }
 }
 
-/// What the type of a geometry has beside that of a LONGBLOB.
+/// The part of a geometry's type that a LONGBLOB has not.
 #[derive(Clone, Copy, Debug, Eq, Serialize, Deserialize)]
 pub struct Geometry {
-    /// Which geometries.
+    /// The geometries that it holds.
     pub kind: GeometryKind,
     /// `REF_SYSTEM_ID` of a column. Nothing but `information_schema` shows it.
     #[serde(default)]
@@ -127,7 +127,7 @@ impl SqlType {
         ty
     }
 
-    /// Which geometries this type has, if it is a spatial one.
+    /// The geometries that this type holds, if it is a spatial one.
     pub fn geometry_kind(&self) -> Option<GeometryKind> {
         self.geometry.map(|geometry| geometry.kind)
     }

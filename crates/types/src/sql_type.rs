@@ -139,7 +139,7 @@ pub struct SqlType {
     /// A signed integer that is never negative. Its length includes a sign that is never printed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub non_negative: bool,
-    /// Which geometries a LONGBLOB holds, if the type is a spatial one.
+    /// The geometries that a LONGBLOB holds, if the type is a spatial one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub geometry: Option<Geometry>,
 }

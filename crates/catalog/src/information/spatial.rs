@@ -1,4 +1,5 @@
 //! GEOMETRY_COLUMNS and SPATIAL_REF_SYS.
+//! A column on which the session has no privilege is left out.
 
 use selkie_types::{Privileges, Value};
 

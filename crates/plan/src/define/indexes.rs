@@ -351,7 +351,7 @@ fn define(
     Ok((index, info))
 }
 
-/// Why there is no SPATIAL key over these columns.
+/// The reason why there is no SPATIAL key over these columns.
 fn refuse_spatial(columns: &[ColumnInfo], spec: &KeySpec<'_>) -> SqlError {
     let mut geometries = 0;
     for part in &spec.parts {

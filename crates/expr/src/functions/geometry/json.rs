@@ -1,7 +1,7 @@
 //! Geometries as GeoJSON, and back.
 //! A document is parsed as every other JSON text: its depth is limited there.
 
-use selkie_geometry::{Point, Shape, write_json};
+use selkie_geometry::{Bounds, Point, Shape, write_json};
 use selkie_types::error::catalogue::{
     ER_GEOJSON_EMPTY_COORDINATES, ER_GEOJSON_INCORRECT, ER_GEOJSON_NOT_CLOSED,
     ER_GEOJSON_TOO_FEW_POINTS, ER_GIS_INVALID_DATA, ER_WRONG_VALUE_FOR_TYPE,
@@ -45,9 +45,12 @@ fn as_json(frame: &Frame<'_>) -> SqlResult<Column> {
             continue;
         };
         let decimals = given(1, row).and_then(|n| u64::try_from(n).ok()).unwrap_or(u64::MAX);
-        let bounded = given(2, row).unwrap_or(0) & 1 != 0;
+        let bounds = match given(2, row).unwrap_or(0) & 1 {
+            0 => Bounds::Left,
+            _ => Bounds::Shown,
+        };
         let mut text = Vec::new();
-        write_json(&shape.shape, decimals, bounded, &mut text);
+        write_json(&shape.shape, decimals, bounds, &mut text);
         let text = Charset::Utf8mb4.convert(&text, charset).0;
         out.push(Some(&text[..]).filter(|text| !frame.too_long(text.len())));
     }
@@ -67,7 +70,7 @@ fn from_json(mut b: Binding<'_>) -> SqlResult<Expr> {
 /// Name in errors.
 const NAME: &str = "ST_GeomFromGeoJSON";
 
-/// What is done with a third coordinate.
+/// Treatment of a third coordinate.
 #[derive(Clone, Copy, PartialEq)]
 enum Extra {
     Refused,
@@ -109,7 +112,7 @@ fn of_documents(frame: &Frame<'_>) -> SqlResult<Column> {
     Ok(out.finish())
 }
 
-/// Why a document is no geometry.
+/// Reason why a document is no geometry.
 enum Fault {
     /// NULL with a warning.
     Told(&'static ErrorDef),

@@ -1,4 +1,5 @@
 //! Geometries from texts, bytes, numbers and other geometries.
+//! Must give NULL for what is no geometry.
 
 use selkie_geometry::{Point, Shape, from_text, from_wkb, stored_kind, write_stored};
 use selkie_meter::tick;
@@ -135,7 +136,7 @@ fn joined(mut b: Binding<'_>, kind: GeometryKind, kernel: Kernel) -> SqlResult<E
     b.maybe(SqlType::of_geometry(kind), kernel)
 }
 
-/// What `make` makes of the geometries of each row.
+/// The geometries that `make` makes of those of each row.
 fn join(frame: &Frame<'_>, make: fn(Vec<Shape>) -> Option<Shape>) -> SqlResult<Column> {
     let views: Vec<_> = (0..frame.args.len()).map(|at| frame.bytes(at)).collect();
     let mut out = BytesOut::new(frame.rows);

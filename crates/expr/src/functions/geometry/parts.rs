@@ -1,4 +1,5 @@
 //! Parts of geometries, and numbers that describe them.
+//! Compat: which types have an answer is MariaDB's choice; others give NULL, or -1 in a test.
 
 use selkie_geometry::{Point, Shape, Stored, stored_kind};
 use selkie_types::{Column, GeometryKind, SqlResult, SqlType};

@@ -1,4 +1,5 @@
 //! Relations between two geometries.
+//! Must end with an error rather than compute for long what nothing can stop.
 
 use selkie_geometry::{Mbr, Relation, Shape, Unknown, distance};
 use selkie_types::{Column, SqlError, SqlResult, SqlType};
@@ -43,7 +44,7 @@ fn relation(b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
     two(b, int(1), kernel)
 }
 
-/// What `f` says of two geometries.
+/// The answers of `f` about two geometries.
 fn of_two<R: crate::kernel::Native>(
     frame: &Frame<'_>,
     f: impl Fn(usize, &Shape, &Shape) -> SqlResult<Option<R>>,

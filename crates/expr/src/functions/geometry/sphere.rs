@@ -1,4 +1,5 @@
 //! Distances on a sphere.
+//! Only points have one.
 
 use selkie_geometry::{Point, Shape};
 use selkie_types::error::catalogue::{

@@ -1,4 +1,5 @@
 //! Geometries as texts and bytes.
+//! Must give NULL for bytes that are no geometry.
 
 use selkie_geometry::{stored_kind, write_text, write_wkb};
 use selkie_types::{Column, SqlResult, SqlType, TypeKind};
