@@ -8,6 +8,7 @@ mod columns;
 mod constraints;
 mod partitions;
 mod programs;
+mod spatial;
 mod statistics;
 mod tables;
 mod words;
@@ -121,6 +122,8 @@ pub fn information_rows(
         "TABLES" => tables::tables(source),
         "VIEWS" => tables::views(source),
         "COLUMNS" => columns::columns(source),
+        "GEOMETRY_COLUMNS" => spatial::geometry_columns(source),
+        "SPATIAL_REF_SYS" => spatial::reference_systems(),
         "STATISTICS" => statistics::statistics(source),
         "KEY_COLUMN_USAGE" => constraints::key_column_usage(source),
         "TABLE_CONSTRAINTS" => constraints::table_constraints(source),

@@ -72,5 +72,5 @@ pub use system_tables::{PERFORMANCE_ENGINE, information_schema};
 pub use system_time::{SystemRole, SystemTime, is_transaction_bound};
 pub use table::{
     CheckInfo, ColumnInfo, DefaultValue, Generated, IndexInfo, TableInfo, TableKind, TableOptions,
-    TextIndex, View, new_version,
+    TextIndex, View, new_version, shown_prefix,
 };

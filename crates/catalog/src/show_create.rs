@@ -322,7 +322,8 @@ fn key_parts(table: &TableInfo, index: &IndexDef, info: &crate::IndexInfo) -> St
     let shown = own.filter(|part| !table.columns[part.column].is_hidden());
     let parts = shown.map(|part| {
         let mut text = quote_identifier(&table.columns[part.column].name);
-        if let Some(prefix) = part.prefix {
+        let ty = &table.columns[part.column].ty;
+        if let Some(prefix) = crate::table::shown_prefix(ty, index, part) {
             let _ = write!(text, "({prefix})");
         }
         // Compat: a hash index shows no direction.

@@ -184,6 +184,12 @@ impl ColumnInfo {
     }
 }
 
+/// The prefix length of a key part as it is shown. Compat: a hashed key over whole geometries shows
+/// 8 bytes of each.
+pub fn shown_prefix(ty: &SqlType, index: &IndexDef, part: &IndexPart) -> Option<u32> {
+    part.prefix.or_else(|| (index.hashed && ty.geometry.is_some()).then_some(8))
+}
+
 /// The text of a type. Compat: with sql_mode=ORACLE a BLOB has its length, since BLOB alone would
 /// be a LONGBLOB.
 pub(crate) fn shown_type(ty: &SqlType, mode: SqlMode) -> String {

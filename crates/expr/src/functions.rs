@@ -15,6 +15,7 @@ mod encode;
 pub(crate) mod extract;
 pub(crate) mod extreme;
 mod file;
+mod geometry;
 mod info;
 pub(crate) mod interval;
 pub(crate) mod json;
@@ -73,11 +74,31 @@ static FAMILIES: &[&[Function]] = &[
     xml::FUNCTIONS,
 ];
 
+/// Whether a call with so many arguments is one of a function with this name, be their number right
+/// or wrong. Compat: constructors of geometries are not found with a wrong number.
+pub fn takes(name: &str, count: usize) -> bool {
+    function_named(name).is_some_and(|function| match function.name() {
+        "POINT" => count == 2,
+        "LINESTRING" | "POLYGON" | "MULTIPOINT" | "MULTILINESTRING" | "MULTIPOLYGON"
+        | "GEOMETRYCOLLECTION" => count > 0,
+        _ => true,
+    })
+}
+
 /// The function with this name; letter case does not count.
 pub fn function_named(name: &str) -> Option<&'static Function> {
     static REGISTRY: OnceLock<HashMap<&'static str, &'static Function>> = OnceLock::new();
-    let registry = REGISTRY
-        .get_or_init(|| FAMILIES.iter().flat_map(|f| f.iter()).map(|f| (f.name(), f)).collect());
+    let registry = REGISTRY.get_or_init(|| {
+        let families = FAMILIES.iter().chain(geometry::FAMILIES);
+        let mut all: HashMap<_, _> =
+            families.flat_map(|f| f.iter()).map(|f| (f.name(), f)).collect();
+        for (alias, name) in geometry::ALIASES {
+            all.get(name).copied().into_iter().for_each(|function| {
+                all.insert(alias, function);
+            });
+        }
+        all
+    });
     match registry.get(name) {
         Some(function) => Some(function),
         None => registry.get(name.to_ascii_uppercase().as_str()).copied(),

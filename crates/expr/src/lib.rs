@@ -42,6 +42,6 @@ pub use expr::{
     InList, IntervalUnit, Match, NamedTable, NamedVariable, Origin, SearchId, SequenceAsk,
     SequenceCall, StoredCall, Subquery, SubqueryId, SubqueryKind, VariableScope,
 };
-pub use functions::{decode_base64, function_named, old_password_hash, password_hash};
+pub use functions::{decode_base64, function_named, old_password_hash, password_hash, takes};
 pub use refuse::parameter_name;
 pub use timezone::TimeZone;

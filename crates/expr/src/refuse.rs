@@ -1,5 +1,6 @@
-//! Errors for operands that an operator does not accept: rows, and values of INET4, INET6 and UUID.
-//! These are neither numbers nor dates, and values of two of these types do not mix.
+//! Errors for operands that an operator does not accept: rows, and values of INET4, INET6, UUID and
+//! the spatial types. These are neither numbers nor dates, and values of two of these types do not
+//! mix.
 
 use selkie_types::error::catalogue::{
     ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION, ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION,
@@ -18,7 +19,7 @@ pub(crate) fn refuse_beside(operation: &str, args: &[&Expr]) -> SqlResult<()> {
 
 /// Like `refuse_beside`, for types.
 pub fn refuse_types(operation: &str, tys: &[&SqlType]) -> SqlResult<()> {
-    if tys.iter().all(|ty| ty.fixed_binary().is_none()) {
+    if tys.iter().all(|ty| !ty.is_opaque()) {
         return Ok(());
     }
     let mut common: Option<&SqlType> = None;
@@ -28,16 +29,13 @@ pub fn refuse_types(operation: &str, tys: &[&SqlType]) -> SqlResult<()> {
     for ty in tys.iter().filter(|ty| ty.kind != TypeKind::Null) {
         common = match common {
             None => Some(ty),
-            Some(before) if keeps_texts && is_text(ty) && before.fixed_binary().is_none() => {
-                Some(ty)
-            }
-            Some(before) if keeps_texts && is_text(before) && ty.fixed_binary().is_none() => {
-                Some(before)
-            }
+            Some(before) if keeps_texts && is_text(ty) && !before.is_opaque() => Some(ty),
+            Some(before) if keeps_texts && is_text(before) && !ty.is_opaque() => Some(before),
             // Compat: the table that combines queries has no column for both.
             Some(before) if operation == "UNION" && is_address_beside_members(before, ty) => {
                 return Err(illegal_types(operation, own_name(before), own_name(ty)));
             }
+            Some(before) if let Some(made) = beside_geometry(operation, before, ty) => Some(made),
             Some(before) => Some(pair(before, ty).ok_or_else(|| {
                 illegal_types(operation, parameter_name(before), parameter_name(ty))
             })?),
@@ -60,8 +58,23 @@ fn own_name(ty: &SqlType) -> &'static str {
     }
 }
 
+/// The common type of a text and a geometry. Compat: it is a geometry in a comparison, a text in a
+/// choice among values.
+fn beside_geometry<'a>(operation: &str, a: &'a SqlType, b: &'a SqlType) -> Option<&'a SqlType> {
+    let compares = matches!(operation, "in" | "between" | "greatest" | "least");
+    match (a.geometry.is_some(), b.geometry.is_some()) {
+        (true, true) => Some(a),
+        (true, false) if is_text(b) => Some(if compares { a } else { b }),
+        (false, true) if is_text(a) => Some(if compares { b } else { a }),
+        _ => None,
+    }
+}
+
 /// The common type of two; `None` if they have none.
 fn pair<'a>(a: &'a SqlType, b: &'a SqlType) -> Option<&'a SqlType> {
+    if a.geometry.is_some() || b.geometry.is_some() {
+        return None;
+    }
     match (a.fixed_binary(), b.fixed_binary()) {
         (Some(one), Some(other)) => (one == other).then_some(a),
         (Some(_), None) => is_text(b).then_some(a),
@@ -71,13 +84,14 @@ fn pair<'a>(a: &'a SqlType, b: &'a SqlType) -> Option<&'a SqlType> {
 }
 
 fn is_text(ty: &SqlType) -> bool {
-    ty.is_string() || ty.members.is_some()
+    ty.is_string() && ty.geometry.is_none() || ty.members.is_some()
 }
 
 /// Name of a type in errors about parameters: texts are called blobs, and byte strings characters.
 pub fn parameter_name(ty: &SqlType) -> &'static str {
     match ty.kind {
         _ if ty.json == JsonRole::Truth => "boolean",
+        _ if ty.geometry.is_some() => ty.name(),
         TypeKind::TinyInt if ty.unsigned => "tiny unsigned",
         TypeKind::SmallInt if ty.unsigned => "smallint unsigned",
         TypeKind::MediumInt if ty.unsigned => "mediumint unsigned",
@@ -95,7 +109,7 @@ pub fn parameter_name(ty: &SqlType) -> &'static str {
 
 /// Error 4078 if an operand of a two-number operator is such a value.
 pub(crate) fn refuse_either(operation: &str, a: &Expr, b: &Expr) -> SqlResult<()> {
-    match [a, b].iter().any(|e| e.ty.fixed_binary().is_some()) {
+    match [a, b].iter().any(|e| e.ty.is_opaque()) {
         true => Err(illegal_types(operation, parameter_name(&a.ty), parameter_name(&b.ty))),
         false => Ok(()),
     }
@@ -103,7 +117,7 @@ pub(crate) fn refuse_either(operation: &str, a: &Expr, b: &Expr) -> SqlResult<()
 
 /// Error 4078 for a column of such a type as a condition, which would be compared with a number.
 pub fn refuse_condition(operation: &str, e: &Expr, number: &str) -> SqlResult<()> {
-    match e.is_column_of_table() && e.ty.fixed_binary().is_some() {
+    match e.is_column_of_table() && e.ty.is_opaque() {
         true => Err(illegal_types(operation, parameter_name(&e.ty), number)),
         false => Ok(()),
     }
@@ -114,7 +128,7 @@ pub(crate) fn refuse_any<'e>(
     operation: &str,
     args: impl IntoIterator<Item = &'e Expr>,
 ) -> SqlResult<()> {
-    match args.into_iter().find(|e| e.ty.fixed_binary().is_some()) {
+    match args.into_iter().find(|e| e.ty.is_opaque()) {
         Some(e) => {
             let def = &ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION;
             Err(SqlError::new(def, &[&parameter_name(&e.ty), &operation]))
@@ -125,7 +139,7 @@ pub(crate) fn refuse_any<'e>(
 
 /// Error 4079 for such arguments of a function that needs numbers or dates there.
 pub(crate) fn refuse_arguments(function: &str, args: &[Expr]) -> SqlResult<()> {
-    if args.iter().all(|e| e.ty.fixed_binary().is_none()) {
+    if args.iter().all(|e| !e.ty.is_opaque()) {
         return Ok(());
     }
     let name = function.to_ascii_lowercase();
@@ -146,6 +160,9 @@ pub(crate) fn refuse_arguments(function: &str, args: &[Expr]) -> SqlResult<()> {
             refuse_any(operation, args.first())
         }
         "locate" => refuse_any(operation, args.get(2)),
+        "benchmark" | "inet_aton" => {
+            refuse_any(operation, args.first().filter(|e| e.ty.geometry.is_some()))
+        }
         _ if WANT_NUMBERS.contains(&operation) => refuse_any(operation, args),
         _ => Ok(()),
     }

@@ -5,6 +5,7 @@
 //! .. SELECT`. NULLs pass unchecked: the caller decides whether they are allowed.
 
 mod fixed_binary;
+mod geometry;
 mod integer;
 mod member;
 mod report;
@@ -173,6 +174,7 @@ fn stored(source: &Source<'_>) -> SqlResult<Arc<Column>> {
         }
         TypeKind::Enum | TypeKind::Set => member::convert(source),
         _ if let Some(kind) = to.fixed_binary() => fixed_binary::convert(source, kind),
+        _ if let Some(kind) = to.geometry_kind() => geometry::convert(source, kind),
         _ => string::convert(source),
     }
 }

@@ -31,6 +31,9 @@ pub fn aggregate_exprs(
         // Compat: the result of a function has no members.
         ty = SqlType::varchar(text_length(&ty), ty.collation);
     }
+    if ty.geometry.is_some() {
+        return Ok((ty, Coercibility::Implicit));
+    }
     if !ty.is_string() && !matches!(ty.kind, TypeKind::Enum | TypeKind::Set) {
         let all_null = ty.kind == TypeKind::Null;
         return Ok((ty, if all_null { Coercibility::Ignorable } else { Coercibility::Numeric }));
@@ -44,6 +47,9 @@ pub fn aggregate_exprs(
     let claim: Claim = collate::aggregate(&views, operation, false)?;
     collate::refuse_loss(&views, claim.collation, operation)?;
     ty.collation = claim.collation;
+    if args.iter().any(|e| e.ty.geometry.is_some()) {
+        ty.collation = CollationId::BINARY;
+    }
     let present = args.iter().filter(|e| e.ty.kind != TypeKind::Null);
     let lengths = present.zip(&strings).map(|(e, text)| length_of(&e.ty, &text.ty, ty.collation));
     ty.length = lengths.max().unwrap_or(ty.length);
@@ -172,6 +178,9 @@ fn integer_rank(kind: TypeKind) -> u32 {
 fn pair(a: &SqlType, b: &SqlType, types: &TypeContext) -> SqlType {
     use TypeKind::*;
     match (a.kind, b.kind) {
+        _ if let (Some(one), Some(other)) = (a.geometry_kind(), b.geometry_kind()) => {
+            SqlType::of_geometry(one.joined(other))
+        }
         _ if a.fixed_binary().is_some() => a.clone(),
         _ if b.fixed_binary().is_some() => b.clone(),
         _ if a.is_string() || b.is_string() => strings(a, b, types),

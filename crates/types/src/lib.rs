@@ -21,6 +21,7 @@ pub mod decimal;
 pub mod error;
 mod filename;
 mod fixed_binary;
+pub mod geometry;
 pub mod key;
 mod locale;
 pub mod number;
@@ -42,6 +43,7 @@ pub use decimal::Decimal;
 pub use error::{Condition, ErrorDef, Level, Severity, SqlError, SqlResult};
 pub use filename::filename;
 pub use fixed_binary::FixedBinary;
+pub use geometry::{Geometry, GeometryKind};
 pub use locale::Locale;
 pub use privileges::Privileges;
 pub use row::{

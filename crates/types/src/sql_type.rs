@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::FixedBinary;
+use crate::Geometry;
 use crate::charset::CollationId;
 
 /// The type families of MariaDB's protocol and `SHOW COLUMNS`.
@@ -138,6 +139,9 @@ pub struct SqlType {
     /// A signed integer that is never negative. Its length includes a sign that is never printed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub non_negative: bool,
+    /// The geometries that a LONGBLOB holds, if the type is a spatial one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub geometry: Option<Geometry>,
 }
 
 impl PartialEq for SqlType {
@@ -148,6 +152,7 @@ impl PartialEq for SqlType {
             && (*length, *decimals) == (other.length, other.decimals)
             && *collation == other.collation
             && *members == other.members
+            && self.geometry == other.geometry
     }
 }
 
@@ -155,6 +160,7 @@ impl std::hash::Hash for SqlType {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         let Self { kind, unsigned, zerofill, length, decimals, collation, members, .. } = self;
         (kind, unsigned, zerofill, length, decimals, collation, members).hash(state);
+        self.geometry.hash(state);
     }
 }
 
@@ -172,6 +178,7 @@ impl SqlType {
             members: None,
             json: JsonRole::Plain,
             non_negative: false,
+            geometry: None,
         }
     }
 

@@ -30,6 +30,9 @@ impl SqlType {
 
     /// The name alone, as `DATA_TYPE` shows it.
     pub fn name(&self) -> &'static str {
+        if let Some(kind) = self.geometry_kind() {
+            return kind.name();
+        }
         let binary = self.is_binary_string();
         let pick = |text, bytes| if binary { bytes } else { text };
         match self.kind {

@@ -136,7 +136,7 @@ fn extra(column: &ColumnInfo) -> String {
 }
 
 fn is_text(ty: &SqlType) -> bool {
-    ty.is_string() || matches!(ty.kind, TypeKind::Enum | TypeKind::Set)
+    ty.is_string() && ty.geometry.is_none() || matches!(ty.kind, TypeKind::Enum | TypeKind::Set)
 }
 
 /// Length of the longest text of an ENUM or SET, in characters.

@@ -47,7 +47,8 @@ fn part_row(
         text(&column.name),
         if index.kind == IndexKind::Fulltext { Value::Null } else { direction(table, at, part) },
         cardinality(table, at, index, seq, table_rows).map_or(Value::Null, Value::Int),
-        part.prefix.map_or(Value::Null, |prefix| Value::Int(prefix.into())),
+        crate::table::shown_prefix(&column.ty, index, part)
+            .map_or(Value::Null, |prefix| Value::Int(prefix.into())),
         Value::Null,
         text(if column.nullable { "YES" } else { "" }),
         text(if index.kind == IndexKind::Fulltext { "FULLTEXT" } else { algorithm(table, at) }),

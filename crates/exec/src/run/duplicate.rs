@@ -1,7 +1,7 @@
 //! The text of duplicate key errors (1062): the key's values as MariaDB prints them, cut at its
 //! length.
 
-use selkie_catalog::TableInfo;
+use selkie_catalog::{TableInfo, shown_prefix};
 use selkie_expr::TimeZone;
 use selkie_types::{ByteRows, SqlError, TypeKind, Value};
 
@@ -20,7 +20,7 @@ pub(crate) fn duplicate_error(
     let parts = shown_parts.map(|part| {
         let ty = &def.columns[part.column].ty;
         let value = def.layout.value(bytes, part.column).unwrap_or_default();
-        let value = match (value, part.prefix) {
+        let value = match (value, shown_prefix(ty, index, part)) {
             (Value::Bytes(b), Some(n)) => {
                 Value::bytes(ty.collation.charset().prefix(&b, n as usize))
             }

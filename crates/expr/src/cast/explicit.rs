@@ -35,8 +35,11 @@ pub fn cast(e: Expr, target: &SqlType, types: &TypeContext) -> SqlResult<Expr> {
         let def = &selkie_types::error::catalogue::ER_OPERAND_COLUMNS;
         return Err(SqlError::new(def, &[&1]));
     }
-    if let (Some(_), Some(operation)) = (e.ty.fixed_binary(), operation(target)) {
+    if let (true, Some(operation)) = (e.ty.is_opaque(), operation(target)) {
         refuse_any(operation, [&e])?;
+    }
+    if e.ty.geometry.is_some() && target.is_string() && !target.is_binary_string() {
+        refuse_any("cast_as_char", [&e])?;
     }
     let mut e = e;
     match target.kind {

@@ -70,7 +70,7 @@ impl<'a> Binding<'a> {
     /// Refuses JSON, addresses and identifiers in place of a date or time: error 4078, or 4079 for
     /// a single argument. `second` names the other operand if it is no argument.
     pub(crate) fn refuse_json(&self, operation: &str, second: Option<&str>) -> SqlResult<()> {
-        if !self.args.iter().any(|e| is_json(e) || e.ty.fixed_binary().is_some()) {
+        if !self.args.iter().any(|e| is_json(e) || e.ty.is_opaque()) {
             return Ok(());
         }
         let names: Vec<String> = self.args.iter().map(parameter_name).collect();

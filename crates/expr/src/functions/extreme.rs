@@ -3,7 +3,7 @@
 
 use selkie_meter::spend;
 use selkie_types::{
-    CollationId, Column, ColumnData, NOT_FIXED_DECIMALS, SqlResult, SqlType, TypeKind,
+    CollationId, Column, ColumnData, GeometryKind, NOT_FIXED_DECIMALS, SqlResult, SqlType, TypeKind,
 };
 
 use crate::build::{CompareTypes, compare_types};
@@ -25,6 +25,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
 /// makes all of them doubles.
 fn bind(mut b: Binding<'_>, name: &str) -> SqlResult<Expr> {
     b.args.iter_mut().for_each(cast::to_widest_variable);
+    crate::refuse::refuse_beside(name, &b.args.iter().collect::<Vec<_>>())?;
     let family = b.args.iter().skip(1).fold(compare_types(&b.args[0], &b.args[0]), |f, e| {
         let next = compare_types(&b.args[0], e);
         if next == f { f } else { wider(f, next) }
@@ -101,7 +102,7 @@ fn by_common_type(mut b: Binding<'_>, name: &str) -> SqlResult<Expr> {
         selkie_types::Physical::UInt => CompareBy::UInt,
         selkie_types::Physical::Double => CompareBy::Double,
         selkie_types::Physical::Decimal => CompareBy::Decimal,
-        _ if ty.fixed_binary().is_some() => CompareBy::Bytes(CollationId::BINARY),
+        _ if ty.is_opaque() => CompareBy::Bytes(CollationId::BINARY),
         _ => {
             let count = b.len();
             b.unify(0..count, true)?;
@@ -111,6 +112,13 @@ fn by_common_type(mut b: Binding<'_>, name: &str) -> SqlResult<Expr> {
     finish(b, by)
 }
 
+/// The common type of geometries; `None` if there is something else.
+fn common_geometry(args: &[Expr]) -> Option<GeometryKind> {
+    let kinds = args.iter().filter(|e| e.ty.kind != TypeKind::Null).map(|e| e.ty.geometry_kind());
+    let kinds = kinds.collect::<Option<Vec<_>>>()?;
+    kinds.into_iter().reduce(GeometryKind::joined)
+}
+
 fn finish(mut b: Binding<'_>, by: CompareBy) -> SqlResult<Expr> {
     let mut ty = b.args[0].ty.clone();
     let decimals = b.args.iter().map(|a| a.ty.decimals).max().unwrap_or(0);
@@ -118,6 +126,9 @@ fn finish(mut b: Binding<'_>, by: CompareBy) -> SqlResult<Expr> {
     match by {
         CompareBy::Time | CompareBy::DateTime => ty.decimals = decimals,
         CompareBy::Bytes(_) if ty.fixed_binary().is_some() => {}
+        CompareBy::Bytes(_) if let Some(kind) = common_geometry(&b.args) => {
+            ty = SqlType::of_geometry(kind);
+        }
         CompareBy::Bytes(collation) => {
             ty = crate::function::string_type(length.into(), collation, b.types);
             ty.unsigned = b.args.iter().all(Expr::is_hex);

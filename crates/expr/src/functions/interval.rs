@@ -62,7 +62,7 @@ fn bind_amount(b: &mut Binding<'_>, unit: IntervalUnit) -> u8 {
 
 fn bind(mut b: Binding<'_>) -> SqlResult<Expr> {
     let unit = unit_of(&b.option);
-    if crate::json::is_json(&b.args[0]) || b.args[0].ty.fixed_binary().is_some() {
+    if crate::json::is_json(&b.args[0]) || b.args[0].ty.is_opaque() {
         b.refuse_json("date_add_interval", Some("interval"))?;
     }
     let fsp = bind_amount(&mut b, unit);

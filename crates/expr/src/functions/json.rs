@@ -160,7 +160,7 @@ fn read<'a>(frame: &Frame<'a>, at: usize, row: usize) -> Option<Json<'a>> {
 }
 
 /// The document at the start of argument `at`; warns if there is none.
-fn read_first<'a>(frame: &Frame<'a>, at: usize, row: usize) -> Option<Json<'a>> {
+pub(super) fn read_first<'a>(frame: &Frame<'a>, at: usize, row: usize) -> Option<Json<'a>> {
     let first = parse_first(frame.bytes(at).value(row));
     first.inspect_err(|error| frame.ctx.push(condition(frame, at, *error))).ok()
 }

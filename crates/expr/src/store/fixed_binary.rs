@@ -38,9 +38,12 @@ pub(super) fn refuse(
 
 /// Error 4078 if values of type `from` cannot be assigned to the column, whatever they are.
 pub fn refuse_assignment(from: &SqlType, target: &StoreTarget<'_>) -> SqlResult<()> {
-    let is_text = |ty: &SqlType| ty.is_string() || ty.members.is_some();
+    let is_text = |ty: &SqlType| ty.is_string() && ty.geometry.is_none() || ty.members.is_some();
+    let spatial = (from.geometry.is_some(), target.ty.geometry.is_some());
     let fits = match (from.fixed_binary(), target.ty.fixed_binary()) {
-        _ if from.kind == TypeKind::Null => true,
+        _ if from.kind == TypeKind::Null || spatial == (true, true) => true,
+        _ if spatial.0 => is_text(target.ty),
+        _ if spatial.1 => is_text(from),
         (None, None) => true,
         (Some(from), Some(to)) => from == to,
         (Some(_), None) => is_text(target.ty),

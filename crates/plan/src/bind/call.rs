@@ -39,7 +39,8 @@ impl Binder<'_> {
             if let Some(target) = self.time_of_parameter(call) {
                 return self.cast(&call.args[0], &target);
             }
-            if selkie_expr::function_named(&call.name.value).is_some() {
+            let is_found = selkie_expr::takes(&call.name.value, call.args.len());
+            if is_found {
                 let mut args = self.args(call)?;
                 self.hide_foreign_set(&call.name.value, &mut args);
                 self.fix_digits(&call.name.value, &mut args);
@@ -351,7 +352,10 @@ impl Binder<'_> {
             ast::CastType::Other(ast::TypeName::Uuid) => {
                 SqlType::of_fixed_binary(FixedBinary::Uuid)
             }
-            ast::CastType::Other(_) => return Err(SqlError::not_supported("CAST to this type")),
+            ast::CastType::Other(name) => {
+                let operator = format!("CAST(expr AS {})", name.word());
+                return Err(SqlError::new(&ER_UNKNOWN_OPERATOR, &[&operator]));
+            }
         })
     }
 }

@@ -30,7 +30,10 @@ pub(super) fn column(
     let name = &*def.name.value;
     check_name(name)?;
     options::check_part(context, &def.options)?;
-    let ty = types::column_type(context.eval, name, &def.data_type, collation)?;
+    let mut ty = types::column_type(context.eval, name, &def.data_type, collation)?;
+    if let (Some(geometry), Some(srid)) = (&mut ty.geometry, def.srid) {
+        geometry.srid = srid as u32;
+    }
     let serial = def.data_type.name == TypeName::Serial;
     let auto_increment = def.auto_increment || serial;
     if auto_increment && !(ty.is_integer() || matches!(ty.kind, TypeKind::Float | TypeKind::Double))
@@ -212,7 +215,7 @@ pub(super) fn default_value(
             Err(invalid())
         };
     }
-    let value = constant::store(context, literal, column).ok_or_else(invalid)?;
+    let value = constant::store_or_fail(context, literal, column)?.ok_or_else(invalid)?;
     Ok(match column.ty.is_text_or_blob() {
         true => DefaultValue::Written { value, text: expressions::default_text(default) },
         false => DefaultValue::Literal(value),

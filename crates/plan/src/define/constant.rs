@@ -4,6 +4,7 @@
 use selkie_expr::store::{Given, StoreMode, StoreTarget, convert_for_column};
 use selkie_expr::{EvalContext, Expr, cast};
 use selkie_sql::ast::{self, ExprKind, Literal, UnaryOp};
+use selkie_types::error::catalogue::ER_CANT_CREATE_GEOMETRY_OBJECT;
 use selkie_types::{
     Batch, Charset, CollationId, Decimal, Level, SqlError, SqlResult, SqlType, TypeKind, Value,
     stack,
@@ -74,7 +75,21 @@ fn names_members(context: &DefineContext<'_>, literal: &Expr, ty: &SqlType) -> b
     }
 }
 
-/// The constant as a value of a column; `None` if it does not fit exactly.
+/// The constant as a value of a column; `None` if it does not fit exactly. Compat: what is no
+/// geometry is an error of its own.
+pub(super) fn store_or_fail(
+    context: &DefineContext<'_>,
+    literal: Expr,
+    info: &ColumnInfo,
+) -> SqlResult<Option<Value>> {
+    match store(context, literal, info) {
+        None if info.ty.geometry.is_some() => {
+            Err(SqlError::new(&ER_CANT_CREATE_GEOMETRY_OBJECT, &[]))
+        }
+        value => Ok(value),
+    }
+}
+
 pub(super) fn store(
     context: &DefineContext<'_>,
     literal: Expr,

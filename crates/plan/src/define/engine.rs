@@ -70,6 +70,9 @@ pub(super) fn check_columns(engine: &Personality, columns: &[ColumnInfo]) -> Sql
     if !limits.generated && columns.iter().any(computed) {
         return Err(SqlError::new(&ER_UNSUPPORTED_ENGINE_FOR_GENERATED_COLUMNS, &[&engine]));
     }
+    if !limits.blobs && columns.iter().any(|c| c.ty.geometry.is_some()) {
+        return Err(SqlError::new(&ER_CHECK_NOT_IMPLEMENTED, &[&"GEOMETRY"]));
+    }
     if !limits.blobs && columns.iter().any(|c| c.ty.is_text_or_blob()) {
         return Err(SqlError::new(&ER_TABLE_CANT_HANDLE_BLOB, &[&engine]));
     }

@@ -11,11 +11,12 @@ use selkie_types::error::catalogue::{
     ER_BLOB_KEY_WITHOUT_LENGTH, ER_DUP_FIELDNAME, ER_DUP_INDEX, ER_DUP_KEYNAME, ER_GET_ERRNO,
     ER_INVISIBLE_NOT_NULL_WITHOUT_DEFAULT, ER_KEY_COLUMN_DOES_NOT_EXIST, ER_KEY_PART_0,
     ER_MULTIPLE_PRI_KEY, ER_PK_INDEX_CANT_BE_IGNORED, ER_PRIMARY_CANT_HAVE_NULL,
-    ER_TOO_LONG_INDEX_COMMENT, ER_TOO_LONG_KEY, ER_TOO_MANY_KEY_PARTS, ER_TOO_MANY_KEYS,
-    ER_WRONG_ARGUMENTS, ER_WRONG_AUTO_KEY, ER_WRONG_KEY_COLUMN, ER_WRONG_NAME_FOR_INDEX,
-    ER_WRONG_SUB_KEY,
+    ER_SPATIAL_CANT_HAVE_NULL, ER_TOO_LONG_INDEX_COMMENT, ER_TOO_LONG_KEY, ER_TOO_MANY_KEY_PARTS,
+    ER_TOO_MANY_KEYS, ER_WRONG_ARGUMENTS, ER_WRONG_AUTO_KEY, ER_WRONG_KEY_COLUMN,
+    ER_WRONG_NAME_FOR_INDEX, ER_WRONG_SUB_KEY,
 };
-use selkie_types::{Condition, SqlError, SqlResult, SqlType, TypeKind};
+use selkie_types::geometry::POINT_BYTES;
+use selkie_types::{Condition, GeometryKind, SqlError, SqlResult, SqlType, TypeKind};
 
 use super::columns::refuse_compressed;
 use super::foreign::ForeignSpec;
@@ -303,10 +304,7 @@ fn define(
         ast::IndexKind::Unique => IndexKind::Unique,
         ast::IndexKind::Plain => IndexKind::Plain,
         ast::IndexKind::Fulltext => IndexKind::Fulltext,
-        // There are no columns of spatial types.
-        ast::IndexKind::Spatial => {
-            return Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"SPATIAL INDEX"]));
-        }
+        ast::IndexKind::Spatial => return Err(refuse_spatial(columns, spec)),
     };
     if kind.is_primary() && spec.options.ignored == Some(true) {
         return Err(SqlError::new(&ER_PK_INDEX_CANT_BE_IGNORED, &[]));
@@ -351,6 +349,26 @@ fn define(
         info.algorithm = None;
     }
     Ok((index, info))
+}
+
+/// The reason why there is no SPATIAL key over these columns.
+fn refuse_spatial(columns: &[ColumnInfo], spec: &KeySpec<'_>) -> SqlError {
+    let mut geometries = 0;
+    for part in &spec.parts {
+        let Some(column) = part_column(columns, part) else {
+            return SqlError::new(&ER_KEY_COLUMN_DOES_NOT_EXIST, &[&part.column.value]);
+        };
+        match column.ty.geometry {
+            Some(_) if part.length.is_some() => return SqlError::new(&ER_WRONG_SUB_KEY, &[]),
+            Some(_) if column.nullable => return SqlError::new(&ER_SPATIAL_CANT_HAVE_NULL, &[]),
+            Some(_) => geometries += 1,
+            None => return SqlError::new(&ER_WRONG_ARGUMENTS, &[&"SPATIAL INDEX"]),
+        }
+    }
+    match geometries {
+        1 => SqlError::not_supported("SPATIAL KEY"),
+        _ => SqlError::new(&ER_WRONG_ARGUMENTS, &[&"SPATIAL INDEX"]),
+    }
 }
 
 fn info(options: &ast::IndexOptions) -> IndexInfo {
@@ -398,6 +416,19 @@ fn part_column<'c>(columns: &'c [ColumnInfo], part: &ast::IndexPart) -> Option<&
     columns.iter().find(|c| identifier_eq(&c.name, &part.column.value))
 }
 
+/// The written length of a part. Compat: a key over a POINT has all its bytes, whatever is written.
+fn part_length(column: &ColumnInfo, part: &ast::IndexPart) -> Option<u64> {
+    match column.ty.geometry_kind() {
+        Some(GeometryKind::Point) if part.length != Some(0) => Some(POINT_BYTES.into()),
+        _ => part.length,
+    }
+}
+
+/// Whether a type has geometries of any length.
+fn is_long_geometry(ty: &SqlType) -> bool {
+    ty.geometry_kind().is_some_and(|kind| kind != GeometryKind::Point)
+}
+
 /// Whether a unique key is hashed: it is too long for another form, or HASH is requested.
 fn is_hashed(columns: &[ColumnInfo], kind: IndexKind, spec: &KeySpec<'_>, limits: Limits) -> bool {
     let algorithm = spec.options.algorithm;
@@ -409,7 +440,7 @@ fn is_hashed(columns: &[ColumnInfo], kind: IndexKind, spec: &KeySpec<'_>, limits
     }
     let bytes = |part: &ast::IndexPart| {
         let Some(column) = part_column(columns, part) else { return 0 };
-        match part.length {
+        match part_length(column, part) {
             None if column.ty.is_text_or_blob() => u64::MAX,
             length => key_bytes(column, length.map(|n| n as u32)),
         }
@@ -421,8 +452,10 @@ fn is_hashed(columns: &[ColumnInfo], kind: IndexKind, spec: &KeySpec<'_>, limits
 /// Whether a unique key must be hashed: it has a whole BLOB or TEXT.
 fn needs_hash(columns: &[ColumnInfo], kind: IndexKind, spec: &KeySpec<'_>, limits: Limits) -> bool {
     let whole = |part: &ast::IndexPart| {
-        let column = part_column(columns, part);
-        part.length.is_none() && column.is_some_and(|column| column.ty.is_text_or_blob())
+        let whole = |column: &ColumnInfo| {
+            part_length(column, part).is_none() && column.ty.is_text_or_blob()
+        };
+        part_column(columns, part).is_some_and(whole)
     };
     kind == IndexKind::Unique && limits.engine.keys.hashed && spec.parts.iter().any(whole)
 }
@@ -455,7 +488,10 @@ fn parts(
         if matches!(ty.kind, TypeKind::Char | TypeKind::VarChar) && ty.length == 0 && !nullable {
             return Err(SqlError::new(&ER_WRONG_KEY_COLUMN, &[&limits.engine.name, &name]));
         }
-        let prefix = prefix(context, &columns[column], part.length, kind, limits)?;
+        // Compat: a hash is that of whole geometries, whatever length is written.
+        let length = part_length(&columns[column], part)
+            .filter(|_| !hashed || !is_long_geometry(&columns[column].ty));
+        let prefix = prefix(context, &columns[column], length, kind, limits)?;
         total += key_bytes(&columns[column], prefix);
         out.push(IndexPart { column, prefix, descending: part.descending });
     }

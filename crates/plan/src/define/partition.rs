@@ -66,6 +66,9 @@ fn check_table(table: &TableInfo) -> SqlResult<()> {
     match () {
         () if table.kind == TableKind::Temporary => Err(not_with("CREATE TEMPORARY TABLE")),
         () if !table.foreign_keys.is_empty() => Err(not_with("FOREIGN KEY")),
+        () if table.columns.iter().any(|column| column.ty.geometry.is_some()) => {
+            Err(SqlError::new(&ER_CHECK_NOT_IMPLEMENTED, &[&"GEOMETRY"]))
+        }
         () => check_engine(table.engine),
     }
 }

@@ -11,8 +11,8 @@ use selkie_types::error::catalogue::{
     ER_TOO_BIG_SCALE, ER_TOO_BIG_SET, ER_WARN_DEPRECATED_SYNTAX, ER_WRONG_FIELD_SPEC,
 };
 use selkie_types::{
-    Charset, CollationId, FixedBinary, NOT_FIXED_DECIMALS, SqlError, SqlMode, SqlResult, SqlType,
-    TypeKind, Value,
+    Charset, CollationId, FixedBinary, GeometryKind, NOT_FIXED_DECIMALS, SqlError, SqlMode,
+    SqlResult, SqlType, TypeKind, Value,
 };
 
 use super::{DefineContext, charset};
@@ -47,6 +47,7 @@ pub(crate) fn column_type(
         TypeName::Inet4 => SqlType::of_fixed_binary(FixedBinary::Inet4),
         TypeName::Inet6 => SqlType::of_fixed_binary(FixedBinary::Inet6),
         TypeName::Uuid => SqlType::of_fixed_binary(FixedBinary::Uuid),
+        _ if let Some(kind) = geometry_kind(ty.name) => SqlType::of_geometry(kind),
         _ => match integer_kind(ty.name) {
             Some((kind, signed, unsigned)) => integer(name, ty, kind, signed, unsigned)?,
             None => string(eval, name, ty, collation)?,
@@ -60,6 +61,21 @@ pub(crate) fn column_type(
         (out.unsigned, out.zerofill) = (true, true);
     }
     Ok(out)
+}
+
+/// The spatial type of this name.
+fn geometry_kind(name: TypeName) -> Option<GeometryKind> {
+    Some(match name {
+        TypeName::Geometry => GeometryKind::Geometry,
+        TypeName::Point => GeometryKind::Point,
+        TypeName::LineString => GeometryKind::LineString,
+        TypeName::Polygon => GeometryKind::Polygon,
+        TypeName::MultiPoint => GeometryKind::MultiPoint,
+        TypeName::MultiLineString => GeometryKind::MultiLineString,
+        TypeName::MultiPolygon => GeometryKind::MultiPolygon,
+        TypeName::GeometryCollection => GeometryKind::GeometryCollection,
+        _ => return None,
+    })
 }
 
 /// Note 1287 for a column of a deprecated type.
@@ -249,7 +265,7 @@ fn string(
         }
         T::Text | T::Blob => text_for(ty.length, collation),
         T::Enum | T::Set => return members(eval, name, ty, collation),
-        _ => return Err(SqlError::not_supported("spatial columns")),
+        _ => return Err(SqlError::internal("a type without a definition")),
     })
 }
 

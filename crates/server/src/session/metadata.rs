@@ -6,7 +6,9 @@ use selkie_plan::physical::{OutputColumn, PartOf, TextOf};
 use selkie_protocol::FieldType;
 use selkie_protocol::field_type::flags;
 use selkie_protocol::packet::ColumnDef;
-use selkie_types::{Charset, CollationId, JsonRole, NOT_FIXED_DECIMALS, SqlType, TypeKind};
+use selkie_types::{
+    Charset, CollationId, GeometryKind, JsonRole, NOT_FIXED_DECIMALS, SqlType, TypeKind,
+};
 
 /// Number of the binary collation; numbers and dates have it too.
 const BINARY: u16 = 63;
@@ -19,6 +21,7 @@ pub(super) const AS_NEEDED: u8 = STRING_DECIMALS;
 /// The wire type of an SQL type.
 pub(super) fn field_type(ty: &SqlType) -> FieldType {
     match ty.kind {
+        _ if ty.geometry.is_some() => FieldType::Geometry,
         TypeKind::Null => FieldType::Null,
         TypeKind::TinyInt => FieldType::Tiny,
         TypeKind::SmallInt => FieldType::Short,
@@ -73,15 +76,26 @@ pub fn column_def(column: &OutputColumn, announced: Option<CollationId>) -> Colu
             TextOf::AsNeeded => AS_NEEDED,
             _ => decimals(ty, is_column || column.text != TextOf::Expression),
         },
-        type_name: if ty.fixed_binary().is_some() { ty.name() } else { "" },
+        type_name: extended_name(ty),
         format_name: if ty.json == JsonRole::Document { "json" } else { "" },
         names: results,
+    }
+}
+
+/// The type's name for clients that ask for it. Compat: GEOMETRY has none.
+fn extended_name(ty: &SqlType) -> &'static str {
+    match ty.geometry_kind() {
+        Some(GeometryKind::Geometry) => "",
+        Some(kind) => kind.name(),
+        None if ty.fixed_binary().is_some() => ty.name(),
+        None => "",
     }
 }
 
 /// The wire type of an expression. Compat: MEDIUMTEXT and LONGTEXT differ only for expressions.
 fn computed_type(ty: &SqlType) -> FieldType {
     match ty.kind {
+        _ if ty.geometry.is_some() => FieldType::Geometry,
         TypeKind::MediumText => FieldType::MediumBlob,
         TypeKind::LongText => FieldType::LongBlob,
         _ => field_type(ty),
@@ -171,7 +185,7 @@ fn decimals(ty: &SqlType, is_whole: bool) -> u8 {
         TypeKind::Decimal | TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp => {
             ty.decimals
         }
-        _ if ty.is_string() && !is_whole => STRING_DECIMALS,
+        _ if ty.is_string() && ty.geometry.is_none() && !is_whole => STRING_DECIMALS,
         _ => 0,
     }
 }

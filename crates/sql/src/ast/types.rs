@@ -96,6 +96,24 @@ pub enum TypeName {
 }
 
 impl TypeName {
+    /// GEOMETRY and its subtypes.
+    pub fn is_spatial(self) -> bool {
+        use TypeName::*;
+        matches!(
+            self,
+            Geometry
+                | Point
+                | LineString
+                | Polygon
+                | MultiPoint
+                | MultiLineString
+                | MultiPolygon
+                | GeometryCollection
+        )
+    }
+}
+
+impl TypeName {
     /// Whether its values are integers.
     pub fn is_integer(self) -> bool {
         matches!(

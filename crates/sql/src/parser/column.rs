@@ -89,7 +89,7 @@ impl Parser<'_> {
                 self.expect_all(&[Kw::SYSTEM, Kw::VERSIONING])?;
                 c.system_versioning = Some(with);
             }
-            Kw::REF_SYSTEM_ID => {
+            Kw::REF_SYSTEM_ID if c.data_type.name.is_spatial() => {
                 self.next();
                 self.expect(T::Eq)?;
                 c.srid = Some(self.u64()?);

@@ -29,6 +29,8 @@ enum Shape {
     Members,
     /// No attribute.
     Bare,
+    /// `(n)` or `(n,m)`, without a meaning.
+    Spatial,
 }
 
 /// A dialect whose types are meant where names differ.
@@ -110,6 +112,12 @@ impl Parser<'_> {
             Members => t.members = self.paren_list(Self::string)?,
             NeedsLength | TextNeedsLength if self.place.any_length && !self.at(T::LParen) => {}
             NeedsLength | TextNeedsLength => t.length = Some(self.parens(Self::length)?),
+            Spatial if self.at(T::LParen) => {
+                self.parens(|p| {
+                    p.length()?;
+                    p.eat(T::Comma).then(|| p.length()).transpose()
+                })?;
+            }
             Real if self.at(T::LParen) => {
                 let both = matches!(t.name, TypeName::Double | TypeName::Real);
                 (t.length, t.decimals) = self.parens(|p| {
@@ -228,10 +236,10 @@ impl Parser<'_> {
             ("multilinestring", N::MultiLineString),
             ("multipolygon", N::MultiPolygon),
             ("geometrycollection", N::GeometryCollection),
-            ("geomcollection", N::GeometryCollection),
         ];
         let name = self.ident()?;
         match NAMES.iter().find(|n| name.is(n.0)) {
+            Some(&(_, found)) if found.is_spatial() => Ok((found, Shape::Spatial)),
             Some(&(_, found)) => Ok((found, Shape::Bare)),
             None => self.fail(&ER_UNKNOWN_DATA_TYPE, &[&name]),
         }

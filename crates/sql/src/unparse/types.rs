@@ -86,6 +86,13 @@ impl Writer<'_> {
     }
 }
 
+impl TypeName {
+    /// The SQL word of the type.
+    pub fn word(self) -> &'static str {
+        word(self)
+    }
+}
+
 /// The SQL word of a type.
 pub(super) fn word(name: TypeName) -> &'static str {
     use TypeName as N;

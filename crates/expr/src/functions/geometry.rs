@@ -1,0 +1,222 @@
+//! Functions of geometries. The geometries themselves are in the crate `selkie-geometry`; here are
+//! the bindings and the errors.
+//!
+//! Bytes that are no geometry make a result NULL. Nothing here trusts a length that they name.
+
+mod json;
+mod make;
+mod parts;
+mod relate;
+mod sphere;
+mod written;
+
+use selkie_geometry::{Shape, Stored, stored};
+use selkie_meter::tick;
+use selkie_types::error::catalogue::ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION;
+use selkie_types::{Column, GeometryKind, SqlError, SqlResult, SqlType, TypeKind};
+
+use crate::expr::Expr;
+use crate::function::{Binding, Function};
+use crate::kernel::{BytesOut, Frame, Native, from_bytes};
+use crate::refuse::{parameter_name, refuse_any};
+
+/// Functions called by name.
+pub(super) static FAMILIES: &[&[Function]] = &[
+    json::FUNCTIONS,
+    make::FUNCTIONS,
+    parts::FUNCTIONS,
+    relate::FUNCTIONS,
+    sphere::FUNCTIONS,
+    written::FUNCTIONS,
+];
+
+/// Other names of functions.
+pub(super) static ALIASES: &[(&str, &str)] = &[
+    ("AREA", "ST_AREA"),
+    ("ASBINARY", "ST_ASWKB"),
+    ("ASTEXT", "ST_ASTEXT"),
+    ("ASWKB", "ST_ASWKB"),
+    ("ASWKT", "ST_ASTEXT"),
+    ("BOUNDARY", "ST_BOUNDARY"),
+    ("CENTROID", "ST_CENTROID"),
+    ("CONTAINS", "ST_CONTAINS"),
+    ("CONVEXHULL", "ST_CONVEXHULL"),
+    ("CROSSES", "ST_CROSSES"),
+    ("DIMENSION", "ST_DIMENSION"),
+    ("DISJOINT", "MBRDISJOINT"),
+    ("ENDPOINT", "ST_ENDPOINT"),
+    ("ENVELOPE", "ST_ENVELOPE"),
+    ("EQUALS", "ST_EQUALS"),
+    ("EXTERIORRING", "ST_EXTERIORRING"),
+    ("GEOMCOLLFROMTEXT", "ST_GEOMETRYFROMTEXT"),
+    ("GEOMCOLLFROMWKB", "ST_GEOMETRYFROMWKB"),
+    ("GEOMETRYCOLLECTIONFROMTEXT", "ST_GEOMETRYFROMTEXT"),
+    ("GEOMETRYCOLLECTIONFROMWKB", "ST_GEOMETRYFROMWKB"),
+    ("GEOMETRYFROMTEXT", "ST_GEOMETRYFROMTEXT"),
+    ("GEOMETRYFROMWKB", "ST_GEOMETRYFROMWKB"),
+    ("GEOMETRYN", "ST_GEOMETRYN"),
+    ("GEOMETRYTYPE", "ST_GEOMETRYTYPE"),
+    ("GEOMFROMTEXT", "ST_GEOMETRYFROMTEXT"),
+    ("GEOMFROMWKB", "ST_GEOMETRYFROMWKB"),
+    ("GLENGTH", "ST_LENGTH"),
+    ("INTERIORRINGN", "ST_INTERIORRINGN"),
+    ("INTERSECTS", "MBRINTERSECTS"),
+    ("ISCLOSED", "ST_ISCLOSED"),
+    ("ISEMPTY", "ST_ISEMPTY"),
+    ("ISRING", "ST_ISRING"),
+    ("ISSIMPLE", "ST_ISSIMPLE"),
+    ("LINEFROMTEXT", "ST_GEOMETRYFROMTEXT"),
+    ("LINEFROMWKB", "ST_GEOMETRYFROMWKB"),
+    ("LINESTRINGFROMTEXT", "ST_GEOMETRYFROMTEXT"),
+    ("LINESTRINGFROMWKB", "ST_GEOMETRYFROMWKB"),
+    ("MBREQUAL", "MBREQUALS"),
+    ("MBRTOUCHES", "ST_TOUCHES"),
+    ("MLINEFROMTEXT", "ST_GEOMETRYFROMTEXT"),
+    ("MLINEFROMWKB", "ST_GEOMETRYFROMWKB"),
+    ("MPOINTFROMTEXT", "ST_GEOMETRYFROMTEXT"),
+    ("MPOINTFROMWKB", "ST_GEOMETRYFROMWKB"),
+    ("MPOLYFROMTEXT", "ST_GEOMETRYFROMTEXT"),
+    ("MPOLYFROMWKB", "ST_GEOMETRYFROMWKB"),
+    ("MULTILINESTRINGFROMTEXT", "ST_GEOMETRYFROMTEXT"),
+    ("MULTILINESTRINGFROMWKB", "ST_GEOMETRYFROMWKB"),
+    ("MULTIPOINTFROMTEXT", "ST_GEOMETRYFROMTEXT"),
+    ("MULTIPOINTFROMWKB", "ST_GEOMETRYFROMWKB"),
+    ("MULTIPOLYGONFROMTEXT", "ST_GEOMETRYFROMTEXT"),
+    ("MULTIPOLYGONFROMWKB", "ST_GEOMETRYFROMWKB"),
+    ("NUMGEOMETRIES", "ST_NUMGEOMETRIES"),
+    ("NUMINTERIORRINGS", "ST_NUMINTERIORRINGS"),
+    ("NUMPOINTS", "ST_NUMPOINTS"),
+    ("OVERLAPS", "MBROVERLAPS"),
+    ("POINTFROMTEXT", "ST_GEOMETRYFROMTEXT"),
+    ("POINTFROMWKB", "ST_GEOMETRYFROMWKB"),
+    ("POINTN", "ST_POINTN"),
+    ("POLYFROMTEXT", "ST_GEOMETRYFROMTEXT"),
+    ("POLYFROMWKB", "ST_GEOMETRYFROMWKB"),
+    ("POLYGONFROMTEXT", "ST_GEOMETRYFROMTEXT"),
+    ("POLYGONFROMWKB", "ST_GEOMETRYFROMWKB"),
+    ("ST_ASBINARY", "ST_ASWKB"),
+    ("ST_ASWKT", "ST_ASTEXT"),
+    ("ST_GEOMCOLLFROMTEXT", "ST_GEOMETRYFROMTEXT"),
+    ("ST_GEOMCOLLFROMWKB", "ST_GEOMETRYFROMWKB"),
+    ("ST_GEOMETRYCOLLECTIONFROMTEXT", "ST_GEOMETRYFROMTEXT"),
+    ("ST_GEOMETRYCOLLECTIONFROMWKB", "ST_GEOMETRYFROMWKB"),
+    ("ST_GEOMFROMTEXT", "ST_GEOMETRYFROMTEXT"),
+    ("ST_GEOMFROMWKB", "ST_GEOMETRYFROMWKB"),
+    ("ST_LINEFROMTEXT", "ST_GEOMETRYFROMTEXT"),
+    ("ST_LINEFROMWKB", "ST_GEOMETRYFROMWKB"),
+    ("ST_LINESTRINGFROMTEXT", "ST_GEOMETRYFROMTEXT"),
+    ("ST_LINESTRINGFROMWKB", "ST_GEOMETRYFROMWKB"),
+    ("ST_MLINEFROMTEXT", "ST_GEOMETRYFROMTEXT"),
+    ("ST_MLINEFROMWKB", "ST_GEOMETRYFROMWKB"),
+    ("ST_MPOINTFROMTEXT", "ST_GEOMETRYFROMTEXT"),
+    ("ST_MPOINTFROMWKB", "ST_GEOMETRYFROMWKB"),
+    ("ST_MPOLYFROMTEXT", "ST_GEOMETRYFROMTEXT"),
+    ("ST_MPOLYFROMWKB", "ST_GEOMETRYFROMWKB"),
+    ("ST_MULTILINESTRINGFROMTEXT", "ST_GEOMETRYFROMTEXT"),
+    ("ST_MULTILINESTRINGFROMWKB", "ST_GEOMETRYFROMWKB"),
+    ("ST_MULTIPOINTFROMTEXT", "ST_GEOMETRYFROMTEXT"),
+    ("ST_MULTIPOINTFROMWKB", "ST_GEOMETRYFROMWKB"),
+    ("ST_MULTIPOLYGONFROMTEXT", "ST_GEOMETRYFROMTEXT"),
+    ("ST_MULTIPOLYGONFROMWKB", "ST_GEOMETRYFROMWKB"),
+    ("ST_POINTFROMTEXT", "ST_GEOMETRYFROMTEXT"),
+    ("ST_POINTFROMWKB", "ST_GEOMETRYFROMWKB"),
+    ("ST_POLYFROMTEXT", "ST_GEOMETRYFROMTEXT"),
+    ("ST_POLYFROMWKB", "ST_GEOMETRYFROMWKB"),
+    ("ST_POLYGONFROMTEXT", "ST_GEOMETRYFROMTEXT"),
+    ("ST_POLYGONFROMWKB", "ST_GEOMETRYFROMWKB"),
+    ("ST_SRID", "SRID"),
+    ("STARTPOINT", "ST_STARTPOINT"),
+    ("TOUCHES", "ST_TOUCHES"),
+    ("WITHIN", "ST_WITHIN"),
+    ("X", "ST_X"),
+    ("Y", "ST_Y"),
+];
+
+/// Error 4079 for an argument of a type that the function does not take.
+fn refuse_type(b: &Binding<'_>, at: usize) -> SqlError {
+    let name = b.function.name().to_ascii_lowercase();
+    let def = &ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION;
+    SqlError::new(def, &[&parameter_name(&b.args[at].ty), &name])
+}
+
+/// Makes sure that an argument has bytes: a geometry, or a string of bytes that may be one.
+fn geometry(b: &mut Binding<'_>, at: usize) -> SqlResult<()> {
+    let ty = &b.args[at].ty;
+    match ty.kind == TypeKind::Null || ty.is_binary_string() {
+        true => {
+            b.text(at);
+            Ok(())
+        }
+        false => Err(refuse_type(b, at)),
+    }
+}
+
+/// Converts an argument to an integer; error 4079 for a geometry.
+fn number(b: &mut Binding<'_>, at: usize) -> SqlResult<()> {
+    refuse_any(&b.function.name().to_ascii_lowercase(), [&b.args[at]])?;
+    b.int(at);
+    Ok(())
+}
+
+/// The geometry of bytes. Long ones count as work.
+fn read(bytes: &[u8]) -> Option<Stored> {
+    tick(bytes.len());
+    stored(bytes)
+}
+
+/// The type of a computed number of coordinates.
+fn double() -> SqlType {
+    SqlType { length: 23, ..SqlType::double() }
+}
+
+fn int(length: u32) -> SqlType {
+    SqlType::new(TypeKind::Int, length, 0)
+}
+
+/// The value that `f` computes of each geometry.
+fn of_each<R: Native>(frame: &Frame<'_>, f: impl Fn(&Stored) -> Option<R>) -> SqlResult<Column> {
+    from_bytes(frame, |bytes| Ok(read(bytes).as_ref().and_then(&f)))
+}
+
+/// The geometry that `f` makes of each, with its reference system.
+fn to_each(frame: &Frame<'_>, f: impl Fn(&Stored) -> Option<(u32, Shape)>) -> SqlResult<Column> {
+    let view = frame.bytes(0);
+    let mut out = BytesOut::new(frame.rows);
+    for row in 0..frame.rows {
+        let made = view.get(row).and_then(read).as_ref().and_then(&f);
+        push(frame, made, &mut out);
+    }
+    Ok(out.finish())
+}
+
+/// Appends a geometry, or NULL.
+fn push(frame: &Frame<'_>, made: Option<(u32, Shape)>, out: &mut BytesOut) {
+    out.write(|buffer| match made {
+        Some((srid, shape)) => {
+            let before = buffer.len();
+            selkie_geometry::write_stored(srid, &shape, buffer);
+            !frame.too_long(buffer.len() - before)
+        }
+        None => false,
+    });
+}
+
+/// A function of one geometry that makes another.
+fn shape_of_shape(
+    mut b: Binding<'_>,
+    kind: GeometryKind,
+    kernel: crate::function::Kernel,
+) -> SqlResult<Expr> {
+    geometry(&mut b, 0)?;
+    b.maybe(SqlType::of_geometry(kind), kernel)
+}
+
+/// A function of one geometry that gives a number.
+fn value_of_shape(
+    mut b: Binding<'_>,
+    ty: SqlType,
+    kernel: crate::function::Kernel,
+) -> SqlResult<Expr> {
+    geometry(&mut b, 0)?;
+    b.maybe(ty, kernel)
+}

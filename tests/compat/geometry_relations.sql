@@ -1,0 +1,25 @@
+-- relations of two geometries, each with each
+CREATE TABLE g (id INT PRIMARY KEY, g GEOMETRY);
+INSERT INTO g VALUES (1, GeomFromText('POINT(1 2)')), (2, GeomFromText('POINT(2 2)')), (3, GeomFromText('LINESTRING(0 0,3 4)')), (4, GeomFromText('LINESTRING(0 4,4 0)')), (5, GeomFromText('LINESTRING(1 1,9 1)')), (6, GeomFromText('POLYGON((0 0,4 0,4 4,0 4,0 0))')), (7, GeomFromText('POLYGON((0 0,0 4,4 4,4 0,0 0))')), (8, GeomFromText('POLYGON((0 0,10 0,10 10,0 10,0 0),(1 1,5 1,5 5,1 5,1 1))')), (9, GeomFromText('POLYGON((3 3,6 3,6 6,3 6,3 3))')), (10, GeomFromText('MULTIPOINT(2 2,20 20)')), (11, GeomFromText('MULTIPOLYGON(((20 20,30 20,30 30,20 20)),((5 5,7 5,7 7,5 7,5 5)))')), (12, GeomFromText('POLYGON((4 0,8 0,8 4,4 4,4 0))')), (13, GeomFromText('GEOMETRYCOLLECTION EMPTY')), (14, NULL);
+SELECT x.id, GROUP_CONCAT(y.id ORDER BY y.id) FROM g x JOIN g y ON ST_Equals(x.g, y.g) GROUP BY x.id;
+SELECT x.id, GROUP_CONCAT(y.id ORDER BY y.id) FROM g x JOIN g y ON ST_Disjoint(x.g, y.g) GROUP BY x.id;
+SELECT x.id, GROUP_CONCAT(y.id ORDER BY y.id) FROM g x JOIN g y ON ST_Intersects(x.g, y.g) GROUP BY x.id;
+SELECT x.id, GROUP_CONCAT(y.id ORDER BY y.id) FROM g x JOIN g y ON ST_Touches(x.g, y.g) GROUP BY x.id;
+SELECT x.id, GROUP_CONCAT(y.id ORDER BY y.id) FROM g x JOIN g y ON ST_Crosses(x.g, y.g) GROUP BY x.id;
+SELECT x.id, GROUP_CONCAT(y.id ORDER BY y.id) FROM g x JOIN g y ON ST_Crosses(x.g, y.g) IS NULL GROUP BY x.id;
+SELECT x.id, GROUP_CONCAT(y.id ORDER BY y.id) FROM g x JOIN g y ON ST_Within(x.g, y.g) GROUP BY x.id;
+SELECT x.id, GROUP_CONCAT(y.id ORDER BY y.id) FROM g x JOIN g y ON ST_Contains(x.g, y.g) GROUP BY x.id;
+SELECT x.id, GROUP_CONCAT(y.id ORDER BY y.id) FROM g x JOIN g y ON ST_Overlaps(x.g, y.g) GROUP BY x.id;
+SELECT x.id, GROUP_CONCAT(y.id ORDER BY y.id) FROM g x JOIN g y ON MBRContains(x.g, y.g) GROUP BY x.id;
+SELECT x.id, GROUP_CONCAT(y.id ORDER BY y.id) FROM g x JOIN g y ON MBRWithin(x.g, y.g) GROUP BY x.id;
+SELECT x.id, GROUP_CONCAT(y.id ORDER BY y.id) FROM g x JOIN g y ON MBRDisjoint(x.g, y.g) GROUP BY x.id;
+SELECT x.id, GROUP_CONCAT(y.id ORDER BY y.id) FROM g x JOIN g y ON Intersects(x.g, y.g) GROUP BY x.id;
+SELECT x.id, GROUP_CONCAT(y.id ORDER BY y.id) FROM g x JOIN g y ON Overlaps(x.g, y.g) GROUP BY x.id;
+SELECT x.id, GROUP_CONCAT(y.id ORDER BY y.id) FROM g x JOIN g y ON MBREqual(x.g, y.g) GROUP BY x.id;
+SELECT x.id, y.id, ROUND(ST_Distance(x.g, y.g), 10) FROM g x JOIN g y ON x.id < y.id WHERE x.id < 5 AND y.id < 11 ORDER BY x.id, y.id;
+SELECT ST_Relate(x.g, y.g, 'T*F**F***'), ST_Relate(x.g, y.g, 'FF*FF****'), ST_Relate(x.g, y.g, NULL) FROM g x JOIN g y WHERE x.id = 2 AND y.id = 6;
+SELECT ST_Contains(1, POINT(1,1));
+SELECT ST_Within('x', POINT(1,1));
+SELECT ST_Equals(POINT(1,1), NULL), ST_Equals(POINT(1,1), 0x00), ST_Distance(NULL, POINT(1,1));
+SELECT ST_Contains(POINT(1,1));
+SELECT ST_Distance(POINT(0,0), 'x');
