@@ -72,7 +72,9 @@ fn fit(kind: ColumnKind, to: &SqlType) -> Option<Fit> {
             by_size((p, s), (own_p, own_s))
         }
         (K::Bit(bits), K::Bit(own)) => by_size(bits, own),
-        (K::Enum(bytes), K::Enum(own)) | (K::Set(bytes), K::Set(own)) => by_size(bytes, own),
+        (K::Enum(bytes), K::Enum(own))
+        | (K::Set(bytes), K::Set(own))
+        | (K::Geometry(bytes), K::Geometry(own)) => by_size(bytes, own),
         (K::Time(digits), K::Time(own))
         | (K::DateTime(digits), K::DateTime(own))
         | (K::Timestamp(digits), K::Timestamp(own)) => by_size(digits, own),

@@ -362,7 +362,7 @@ fn step_of(ty: &SqlType, kind: ColumnKind) -> Step {
         (ColumnKind::Char(most) | ColumnKind::Varchar(most), _) => {
             text(ty, string_length_bytes(most) as u8, ty.length)
         }
-        (ColumnKind::Blob(bytes), _) => text(ty, bytes, u32::MAX),
+        (ColumnKind::Blob(bytes) | ColumnKind::Geometry(bytes), _) => text(ty, bytes, u32::MAX),
         (ColumnKind::Enum(bytes), _) => Step::Enum(bytes, members as u16),
         (ColumnKind::Set(bytes), _) => Step::Set(bytes, members.min(64) as u8),
         (ColumnKind::Bit(bits), _) => Step::Bits(bits as u8),

@@ -176,7 +176,7 @@ fn step_of(ty: &SqlType) -> Step {
         (ColumnKind::Char(most) | ColumnKind::Varchar(most), _) => {
             Step::Counted(string_length_bytes(most) as u8)
         }
-        (ColumnKind::Blob(bytes), _) => Step::Counted(bytes),
+        (ColumnKind::Blob(bytes) | ColumnKind::Geometry(bytes), _) => Step::Counted(bytes),
         (ColumnKind::Enum(bytes) | ColumnKind::Set(bytes), _) => Step::Copy(bytes),
         (ColumnKind::Bit(bits), _) => Step::Bits(bits.div_ceil(8) as u8),
         (ColumnKind::Year, _) => Step::Year,
@@ -194,6 +194,9 @@ fn step_of(ty: &SqlType) -> Step {
 pub fn kind_of(ty: &SqlType) -> ColumnKind {
     let most = || (ty.length as usize * ty.collation.charset().max_len()).min(65_535) as u16;
     let members = || ty.members.as_ref().map_or(0, |members| members.len());
+    if ty.geometry.is_some() {
+        return ColumnKind::Geometry(4);
+    }
     match ty.kind {
         TypeKind::Null => ColumnKind::Null,
         TypeKind::TinyInt => ColumnKind::Tiny,

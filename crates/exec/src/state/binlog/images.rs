@@ -101,10 +101,11 @@ fn facts(info: &TableInfo) -> Vec<ColumnFacts> {
         let generated = column.generated.as_ref();
         ColumnFacts {
             in_key: key.is_some_and(|key| key.parts.iter().any(|part| part.column == at)),
-            is_blob: matches!(
-                column.ty.kind,
-                TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText
-            ),
+            is_blob: column.ty.geometry.is_none()
+                && matches!(
+                    column.ty.kind,
+                    TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText
+                ),
             is_virtual: generated.is_some_and(|g| !g.stored),
             is_assigned: generated.is_some_and(|g| g.stored),
         }
