@@ -85,9 +85,9 @@ pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r
     if ranges.is_empty() {
         return Ok(Box::new(source::Empty));
     }
-    if let Some(groups) = access.groups {
+    if let Some(groups) = &access.groups {
         let scan = (scan, groups);
-        return Ok(Box::new(GroupScan::open(env, open, plan, decoder, scan, ranges)?));
+        return GroupScan::open(env, open, plan, decoder, scan, ranges);
     }
     if ranges.iter().all(|range| range.is_prefix) && is_lookup(access, plan) {
         return Ok(Box::new(KeyLookup::new(env, open, plan, decoder, scan, ranges)));

@@ -140,7 +140,7 @@ impl Comparison<'_> {
             None => self.is_indifferent(scan),
             Some(assumptions) => self.is_estimated(scan, assumptions),
         };
-        is_fit && self.take_values(&scan.filter)
+        is_fit && !has_ranges_in_groups(scan) && self.take_values(&scan.filter)
     }
 
     /// Whether the access does not depend on the values: a unique key, or the only index, whose
@@ -225,6 +225,12 @@ fn input(operator: &Operator) -> Option<&PlanNode> {
         Operator::Delete(delete) => Some(&delete.source),
         _ => None,
     }
+}
+
+/// Whether a scan reads ranges of each group, whose values are no part of what plans share.
+fn has_ranges_in_groups(scan: &TableScan) -> bool {
+    let Access::Index(range) = &scan.access else { return false };
+    range.groups.as_ref().is_some_and(|groups| !groups.within.is_empty())
 }
 
 fn reads_alike(a: &TableScan, b: &TableScan) -> bool {

@@ -81,8 +81,7 @@ impl Builder<'_> {
         rows: &Built,
     ) -> Option<Built> {
         let wanted = Wanted::of(node)?;
-        let most = rows.node.cost + rows.node.rows * cost::AGGREGATE;
-        self.group_ends(&node.input, &wanted, order, most)
+        self.group_ends(&node.input, &wanted, order, (rows, cost::AGGREGATE))
     }
 
     fn grouped(

@@ -5,7 +5,7 @@
 
 use std::cmp::Ordering;
 
-use selkie_engine::{IndexDef, IndexPart, LockMode};
+use selkie_engine::{IndexDef, IndexKind, IndexPart, LockMode};
 use selkie_expr::{CallOption, CompareBy, CompareOp, Expr, ExprKind};
 use selkie_types::{Physical, TypeKind, Value};
 
@@ -61,6 +61,20 @@ pub(super) fn bounds(
             .or_else(|| beside(relation, index, conditions))?;
     }
     Some(found)
+}
+
+/// The ranges that `conditions` allow of the parts of an index behind the first `from`, as if the
+/// index began there; `None` if they do not restrict the first of them.
+pub(super) fn bounds_behind(
+    relation: &RelationInfo,
+    index: &IndexDef,
+    from: usize,
+    conditions: &[Expr],
+) -> Option<Bounds> {
+    let parts = index.parts.get(from..).filter(|parts| !parts.is_empty())?;
+    // Not what follows the index: its own first parts are not known there.
+    let rest = IndexDef { parts: parts.to_vec(), kind: IndexKind::Unique, ..index.clone() };
+    bounds(relation, &rest, conditions)
 }
 
 /// The ranges of an index that a conjunction of conditions allows, possibly unrestricted.

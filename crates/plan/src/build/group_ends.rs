@@ -10,7 +10,7 @@ use selkie_expr::{CompareBy, Expr, ExprKind};
 use selkie_types::{Physical, Value, stack};
 
 use super::access::{Path, may_cover};
-use super::bounds::{Bounds, bounds, covers};
+use super::bounds::{Bounds, bounds, bounds_behind, covers};
 use super::{Builder, Built, Goal, Order};
 use crate::cost;
 use crate::estimate::{prefix_distinct, table_rows};
@@ -18,6 +18,9 @@ use crate::logical::{
     AggregateNode, ColumnId, ColumnSet, Logical, RelationId, RelationInfo, SortItem,
 };
 use crate::physical::{Access, GroupEnds, KeyRange, Operator};
+
+/// Most ranges that are looked at in each group.
+const MANY_RANGES: usize = 16;
 
 /// Values that an operator needs from its input.
 #[derive(Default)]
@@ -131,13 +134,14 @@ fn is_prefix_test(args: &[Expr]) -> bool {
 }
 
 impl Builder<'_> {
-    /// Reads only the `wanted` values of `input`, if that costs less than `most`.
+    /// Reads only the `wanted` values of `input`, if that costs less than all `rows`. The reader's
+    /// cost for a row is `per_row`.
     pub(super) fn group_ends(
         &self,
         input: &Logical,
         wanted: &Wanted,
         order: Option<&[SortItem]>,
-        most: f64,
+        (rows, per_row): (&Built, f64),
     ) -> Option<Built> {
         let (relation, conditions) = table_of(input)?;
         let info = self.relation(relation);
@@ -148,18 +152,20 @@ impl Builder<'_> {
         let indexes = 0..info.table.def.indexes.len();
         let paths = indexes
             .filter(|at| self.is_allowed(info, *at))
-            .filter_map(|at| self.group_ends_path(info, at, conditions, wanted, order));
+            .flat_map(|at| self.group_ends_paths(info, at, conditions, wanted, order));
         let best = paths.min_by(|a, b| a.cost.total_cmp(&b.cost))?;
         let mut required = wanted.every.clone();
         wanted.end.into_iter().for_each(|column| required.insert(column));
-        (best.cost < most).then(|| self.scan_by(relation, conditions, &required, best))
+        let all = rows.node.cost + rows.node.rows * per_row;
+        (best.cost + best.rows * per_row < all)
+            .then(|| self.scan_by(relation, conditions, &required, best))
     }
 
     /// Whether all rows of `ends` differ in `columns`.
     pub(super) fn tells_groups_apart(&self, ends: &Built, columns: &ColumnSet) -> bool {
         let Operator::TableScan(scan) = &ends.node.operator else { return false };
         let Access::Index(range) = &scan.access else { return false };
-        let Some(groups) = range.groups.filter(|g| !g.first && !g.last) else { return false };
+        let Some(groups) = range.groups.as_ref().filter(|g| g.is_one()) else { return false };
         let fixed = if let [only] = &range.ranges[..] { only.equal.len() } else { 0 };
         let parts = &scan.table.def.indexes[range.index].parts[fixed..groups.parts];
         let is_there = |part: &IndexPart| {
@@ -169,61 +175,64 @@ impl Builder<'_> {
         parts.iter().all(is_there)
     }
 
-    fn group_ends_path(
+    /// The ways to read the ends of the groups of an index: with all conditions on the parts of a
+    /// group, or with ranges of the parts behind these.
+    fn group_ends_paths(
         &self,
         info: &RelationInfo,
         at: usize,
         conditions: &[Expr],
         wanted: &Wanted,
         order: Option<&[SortItem]>,
-    ) -> Option<Path> {
+    ) -> Vec<Path> {
         let index = &info.table.def.indexes[at];
-        let clustered = index.kind == IndexKind::Primary;
         let found = bounds(info, index, conditions);
         let exact = found.as_ref().map_or(&[][..], |b| &b.exact);
-        let mut every = wanted.every.clone();
         let left = conditions.iter().enumerate().filter(|(at, _)| !exact.contains(at));
-        for (_, condition) in left {
-            // It is tested on one entry of each group.
-            if !is_same_for_equal(condition) {
-                return None;
-            }
-            every.add_expr(condition);
-        }
+        let left: Vec<Expr> = left.map(|(_, condition)| condition.clone()).collect();
         let bounds = found.clone().unwrap_or_default();
-        let groups = ends(info, index, &every, &bounds, wanted)?;
-        let mut read = every;
+        let groups = [
+            ends(info, index, &left, &bounds, wanted),
+            ends_within(info, index, &left, &bounds, wanted),
+        ];
+        let mut read: ColumnSet = wanted.every.clone();
         wanted.end.into_iter().for_each(|column| read.insert(column));
+        left.iter().for_each(|condition| read.add_expr(condition));
         let read = info.positions(&read);
         let computed = read.iter().any(|column| info.is_computed(*column));
+        let clustered = index.kind == IndexKind::Primary;
         if computed || !clustered && !covers(info, index, &read) {
-            return None;
+            return Vec::new();
         }
-        let examined = self.groups_between(info, at, &bounds, conditions, groups.parts);
-        let entries = examined * (1.0 + f64::from(groups.last));
-        let width = read.len() as f64 * cost::DECODE_COLUMN;
-        let cost = cost::OPEN_SCAN
-            + entries * (cost::INDEX_DESCENT + cost::INDEX_ENTRY + width)
-            + self.conditions_cost(conditions, entries);
         let multiple = bounds.ranges.len() > 1;
-        let goal = Goal { order, limit: None };
-        let order = order.and_then(|keys| self.index_order(info, at, found.as_ref(), keys));
-        let ordered = order == Some(false) && !(multiple && bounds.equal_parts > 1);
-        Some(Path {
-            index: Some(at),
-            bounds,
-            covering: !clustered,
-            entry_locks: false,
-            reverse: false,
-            order: Order::asked_for(goal, ordered),
-            groups: Some(groups),
-            text: None,
-            union: Vec::new(),
-            rows: entries,
-            examined,
-            cost,
-            unique: false,
-        })
+        let given = order.and_then(|keys| self.index_order(info, at, found.as_ref(), keys));
+        let ordered = given == Some(false) && !(multiple && bounds.equal_parts > 1);
+        let path = |groups: GroupEnds| {
+            let examined = self.groups_between(info, at, &bounds, conditions, groups.parts);
+            let entries = examined * groups.most_entries() as f64;
+            // With ranges, one entry more is read to find the next group.
+            let searches = entries + if groups.within.is_empty() { 0.0 } else { examined };
+            let width = read.len() as f64 * cost::DECODE_COLUMN;
+            Path {
+                index: Some(at),
+                bounds: bounds.clone(),
+                covering: !clustered,
+                entry_locks: false,
+                reverse: false,
+                order: Order::asked_for(Goal { order, limit: None }, ordered),
+                groups: Some(groups),
+                text: None,
+                union: Vec::new(),
+                rows: entries,
+                examined,
+                cost: cost::OPEN_SCAN
+                    + searches * (cost::INDEX_DESCENT + cost::INDEX_ENTRY)
+                    + entries * width
+                    + self.conditions_cost(conditions, entries),
+                unique: false,
+            }
+        };
+        groups.into_iter().flatten().map(path).collect()
     }
 
     /// Estimated number of groups of entries that agree in the first `parts` parts of an index,
@@ -239,34 +248,94 @@ impl Builder<'_> {
         let rows = table_rows(&info.table, self.source);
         let examined = self.range_rows(info, at, bounds, conditions, rows);
         let share = (examined / rows.max(1.0)).min(1.0);
-        (prefix_distinct(&info.table, (at, parts), rows, self.source) * share)
-            .clamp(1.0, examined.max(1.0))
+        // Compat: one group more than are known.
+        let groups = prefix_distinct(&info.table, (at, parts), rows, self.source) + 1.0;
+        (groups * share).max(1.0)
     }
 }
 
-/// The groups of index entries, and the ends of them, that contain all `wanted` values.
+/// The groups of index entries, and the ends of them, that contain all `wanted` values. The
+/// conditions that `bounds` leave are tested on one entry of each group.
 fn ends(
+    info: &RelationInfo,
+    index: &IndexDef,
+    left: &[Expr],
+    bounds: &Bounds,
+    wanted: &Wanted,
+) -> Option<GroupEnds> {
+    let mut every = wanted.every.clone();
+    left.iter().for_each(|condition| every.add_expr(condition));
+    let parts = group_parts(info, index, &every, bounds)?;
+    if !left.iter().all(is_same_for_equal) {
+        return None;
+    }
+    let (first, last) = match end_behind(info, index, parts, wanted) {
+        None => (false, false),
+        Some(at) if at? == 0 => (wanted.least, wanted.greatest),
+        Some(_) => return None,
+    };
+    Some(GroupEnds { parts, within: Vec::new(), gap: 0, first, last })
+}
+
+/// The same, if conditions restrict the parts behind those of a group: of the entries of a group
+/// only those within ranges count.
+fn ends_within(
+    info: &RelationInfo,
+    index: &IndexDef,
+    left: &[Expr],
+    bounds: &Bounds,
+    wanted: &Wanted,
+) -> Option<GroupEnds> {
+    let parts = group_parts(info, index, &wanted.every, bounds)?;
+    let behind = bounds_behind(info, index, parts, left)?;
+    let is_left = |at: &usize| !behind.exact.contains(at);
+    let tested = || (0..left.len()).filter(is_left).map(|at| &left[at]);
+    let mut columns = ColumnSet::default();
+    tested().for_each(|condition| columns.add_expr(condition));
+    // Conditions that the ranges do not answer must be the same for all entries of a group.
+    if !tested().all(is_same_for_equal) || parts_with(info, index, &columns)? > parts {
+        return None;
+    }
+    let fixed = behind.ranges.iter().map(|range| range.equal.len()).min()?;
+    let (gap, first, last) = match end_behind(info, index, parts, wanted) {
+        None => (0, false, false),
+        // All parts before it have one value in each range.
+        Some(Some(at)) if at <= fixed => (at, wanted.least, wanted.greatest),
+        Some(_) => return None,
+    };
+    let within = behind.ranges;
+    (within.len() <= MANY_RANGES).then_some(GroupEnds { parts, within, gap, first, last })
+}
+
+/// Number of leading parts that contain the columns of a group and all ranges.
+fn group_parts(
     info: &RelationInfo,
     index: &IndexDef,
     every: &ColumnSet,
     bounds: &Bounds,
-    wanted: &Wanted,
-) -> Option<GroupEnds> {
+) -> Option<usize> {
     let bound = |range: &KeyRange| range.equal.len() + usize::from(range.is_bounded());
     let bound = bounds.ranges.iter().map(bound).max().unwrap_or(0);
     let parts = parts_with(info, index, every)?.max(bound);
-    if parts == 0 || parts > index.parts.len() {
-        return None;
-    }
+    (parts > 0 && parts <= index.parts.len()).then_some(parts)
+}
+
+/// Position behind the first `parts` of the part whose ends are wanted. `None` if there is none, or
+/// a part of the group is it; `Some(None)` if no part behind has its order.
+fn end_behind(
+    info: &RelationInfo,
+    index: &IndexDef,
+    parts: usize,
+    wanted: &Wanted,
+) -> Option<Option<usize>> {
     // A prefix part does not tell which value is the least.
     let within = |end| parts_with(info, index, &std::iter::once(end).collect());
-    let is_outside = |end: &ColumnId| within(*end).is_none_or(|least| least > parts);
-    let Some(end) = wanted.end.filter(is_outside) else {
-        return Some(GroupEnds { parts, first: false, last: false });
+    let end = wanted.end.filter(|end| within(*end).is_none_or(|least| least > parts))?;
+    let mut behind = index.parts.iter().chain(info.table.def.parts_behind(index)).skip(parts);
+    let is_end = |part: &IndexPart| {
+        info.first + part.column == end && part.prefix.is_none() && !part.descending
     };
-    let next = index.parts.iter().chain(info.table.def.parts_behind(index)).nth(parts)?;
-    let is_end = info.first + next.column == end && next.prefix.is_none() && !next.descending;
-    is_end.then_some(GroupEnds { parts, first: wanted.least, last: wanted.greatest })
+    Some(behind.position(is_end))
 }
 
 /// The table that is read, and its conditions.

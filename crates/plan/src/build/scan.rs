@@ -256,7 +256,7 @@ fn access_of(path: &Path, info: &RelationInfo, whole: Option<usize>) -> Access {
         entry_locks: path.entry_locks,
         ordered: path.unique || path.order.has_keys(),
         unique: path.unique,
-        groups: path.groups,
+        groups: path.groups.clone(),
     };
     match path.index {
         None if let Some(search) = path.text => Access::Text(search),

@@ -17,9 +17,13 @@ pub(super) fn describe_range(row: &mut ExplainRow, scan: &TableScan, range: &Ind
     let most = index.parts.len() + scan.table.def.parts_behind(index).count();
     let parts = (equal + usize::from(bounded)).min(most);
     let used = if parts == 0 { index.parts.len() } else { parts };
-    if let Some(groups) = range.groups {
-        // Compat: the part whose ends are read is counted if its least value is needed.
-        let ends = usize::from(groups.first);
+    if let Some(groups) = &range.groups {
+        // Compat: the part whose ends are read is counted if NULLs stand before its least value.
+        let bound = |r: &KeyRange| r.equal.len() + usize::from(r.is_bounded());
+        let within = groups.within.iter().map(bound).max().unwrap_or(0);
+        let end = index.parts.get(groups.parts + groups.gap).filter(|_| groups.first);
+        let is_null = end.is_some_and(|part| scan.table.columns[part.column].nullable);
+        let ends = within.max(if is_null { groups.gap + 1 } else { 0 });
         row.key_len = Some(key_length(&scan.table, range.index, groups.parts + ends).to_string());
         row.key_parts = key_columns(&scan.table, range.index, groups.parts + ends);
         row.access = Some("range");

@@ -174,21 +174,40 @@ pub struct IndexRange {
 
 /// Of the entries that agree in the first parts of an index, only some are read, at least one. This
 /// is valid when the ranges, the filter and the readers above use nothing else of those entries
-/// than the least and the greatest value of the next part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// than the least and the greatest value of a part behind, of all entries or of those within ranges
+/// of the parts behind.
+#[derive(Clone, Debug, PartialEq)]
 pub struct GroupEnds {
     /// Number of leading parts that define a group.
     pub parts: usize,
-    /// Read the first entry, and the first entry whose next part is not NULL.
+    /// Ranges of the parts behind these, the alternatives of an OR or IN; other entries do not
+    /// count. The ends of each are read. Empty: all entries count.
+    pub within: Vec<KeyRange>,
+    /// Number of parts between these and the one whose ends are read.
+    pub gap: usize,
+    /// Read the first entry, and the first entry in which that part is not NULL.
     pub first: bool,
     /// Read the last entry.
     pub last: bool,
 }
 
 impl GroupEnds {
+    /// Whether one entry is read of each group, if any counts.
+    pub fn is_one(&self) -> bool {
+        !self.first && !self.last
+    }
+
     /// Whether only the last entry of each group is read.
-    pub fn is_last_only(self) -> bool {
+    pub fn is_last_only(&self) -> bool {
         self.last && !self.first
+    }
+
+    /// Number of entries read of each group, at most.
+    pub fn most_entries(&self) -> usize {
+        match self.is_one() {
+            true => 1,
+            false => self.within.len().max(1) * (1 + usize::from(self.first && self.last)),
+        }
     }
 }
 

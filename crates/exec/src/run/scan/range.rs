@@ -38,7 +38,7 @@ impl Range {
     }
 
     /// Its start, and its end if it has one.
-    pub(super) fn ends(&self) -> (&[u8], Option<Vec<u8>>) {
+    pub(crate) fn ends(&self) -> (&[u8], Option<Vec<u8>>) {
         let end = if self.is_prefix { prefix_end(&self.start) } else { self.end.clone() };
         (&self.start, end)
     }
