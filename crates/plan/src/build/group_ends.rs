@@ -157,8 +157,7 @@ impl Builder<'_> {
         let mut required = wanted.every.clone();
         wanted.end.into_iter().for_each(|column| required.insert(column));
         let all = rows.node.cost + rows.node.rows * per_row;
-        (best.cost + best.rows * per_row < all)
-            .then(|| self.scan_by(relation, conditions, &required, best))
+        (best.cost < all).then(|| self.scan_by(relation, conditions, &required, best))
     }
 
     /// Whether all rows of `ends` differ in `columns`.
