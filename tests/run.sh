@@ -294,6 +294,8 @@ metamorphic() {
   fresh with_server "$python" tests/metamorphic/correlated.py --seconds 10
   with_server --port-first "$python" tests/metamorphic/eliminated.py --seed 1 --seconds 8
   fresh with_server --port-first "$python" tests/metamorphic/eliminated.py --seconds 8
+  with_server "$python" tests/metamorphic/groups.py --seed 1 --seconds 6
+  fresh with_server "$python" tests/metamorphic/groups.py --seconds 6
 }
 
 # Operators whose rows do not fit into memory. 60 s.

@@ -185,6 +185,20 @@ fn put_header(out: &mut Vec<u8>, kind: GeometryKind) {
     out.extend_from_slice(&kind.number().to_le_bytes());
 }
 
+/// Appends parts of one type, each with its header.
+fn put_parts<T>(
+    out: &mut Vec<u8>,
+    kind: GeometryKind,
+    parts: &[T],
+    put: impl Fn(&mut Vec<u8>, &T),
+) {
+    put_u32(out, parts.len());
+    for part in parts {
+        put_header(out, kind);
+        put(out, part);
+    }
+}
+
 /// Appends the binary form.
 pub fn write_wkb(shape: &Shape, out: &mut Vec<u8>) {
     put_header(out, shape.kind());
@@ -192,26 +206,12 @@ pub fn write_wkb(shape: &Shape, out: &mut Vec<u8>) {
         Shape::Point(point) => put_point(out, point),
         Shape::Line(points) => put_points(out, points),
         Shape::Polygon(rings) => put_rings(out, rings),
-        Shape::Points(points) => {
-            put_u32(out, points.len());
-            for point in points {
-                put_header(out, GeometryKind::Point);
-                put_point(out, point);
-            }
-        }
+        Shape::Points(points) => put_parts(out, GeometryKind::Point, points, put_point),
         Shape::Lines(lines) => {
-            put_u32(out, lines.len());
-            for line in lines {
-                put_header(out, GeometryKind::LineString);
-                put_points(out, line);
-            }
+            put_parts(out, GeometryKind::LineString, lines, |out, line| put_points(out, line));
         }
         Shape::Polygons(polygons) => {
-            put_u32(out, polygons.len());
-            for rings in polygons {
-                put_header(out, GeometryKind::Polygon);
-                put_rings(out, rings);
-            }
+            put_parts(out, GeometryKind::Polygon, polygons, |out, rings| put_rings(out, rings));
         }
         Shape::Collection(parts) => {
             put_u32(out, parts.len());

@@ -203,15 +203,14 @@ fn push(frame: &Frame<'_>, made: Option<(u32, Shape)>, out: &mut BytesOut) {
 
 /// A function of one geometry that makes another.
 fn shape_of_shape(
-    mut b: Binding<'_>,
+    b: Binding<'_>,
     kind: GeometryKind,
     kernel: crate::function::Kernel,
 ) -> SqlResult<Expr> {
-    geometry(&mut b, 0)?;
-    b.maybe(SqlType::of_geometry(kind), kernel)
+    value_of_shape(b, SqlType::of_geometry(kind), kernel)
 }
 
-/// A function of one geometry that gives a number.
+/// A function of one geometry that gives a value of type `ty`.
 fn value_of_shape(
     mut b: Binding<'_>,
     ty: SqlType,

@@ -81,7 +81,8 @@ impl Builder<'_> {
         rows: &Built,
     ) -> Option<Built> {
         let wanted = Wanted::of(node)?;
-        self.group_ends(&node.input, &wanted, order, (rows, cost::AGGREGATE))
+        let most = rows.node.cost + rows.node.rows * cost::AGGREGATE;
+        self.group_ends(&node.input, &wanted, order, most)
     }
 
     fn grouped(

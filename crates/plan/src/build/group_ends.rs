@@ -19,8 +19,8 @@ use crate::logical::{
 };
 use crate::physical::{Access, GroupEnds, KeyRange, Operator};
 
-/// Most ranges that are looked at in each group.
-const MANY_RANGES: usize = 16;
+/// Most ranges that are read of each group.
+const MOST_WITHIN: usize = 16;
 
 /// Values that an operator needs from its input.
 #[derive(Default)]
@@ -134,14 +134,13 @@ fn is_prefix_test(args: &[Expr]) -> bool {
 }
 
 impl Builder<'_> {
-    /// Reads only the `wanted` values of `input`, if that costs less than all `rows`. The reader's
-    /// cost for a row is `per_row`.
+    /// Reads only the `wanted` values of `input`, if that costs less than `most`.
     pub(super) fn group_ends(
         &self,
         input: &Logical,
         wanted: &Wanted,
         order: Option<&[SortItem]>,
-        (rows, per_row): (&Built, f64),
+        most: f64,
     ) -> Option<Built> {
         let (relation, conditions) = table_of(input)?;
         let info = self.relation(relation);
@@ -156,8 +155,7 @@ impl Builder<'_> {
         let best = paths.min_by(|a, b| a.cost.total_cmp(&b.cost))?;
         let mut required = wanted.every.clone();
         wanted.end.into_iter().for_each(|column| required.insert(column));
-        let all = rows.node.cost + rows.node.rows * per_row;
-        (best.cost < all).then(|| self.scan_by(relation, conditions, &required, best))
+        (best.cost < most).then(|| self.scan_by(relation, conditions, &required, best))
     }
 
     /// Whether all rows of `ends` differ in `columns`.
@@ -303,7 +301,7 @@ fn ends_within(
         Some(_) => return None,
     };
     let within = behind.ranges;
-    (within.len() <= MANY_RANGES).then_some(GroupEnds { parts, within, gap, first, last })
+    (within.len() <= MOST_WITHIN).then_some(GroupEnds { parts, within, gap, first, last })
 }
 
 /// Number of leading parts that contain the columns of a group and all ranges.

@@ -188,7 +188,8 @@ impl Builder<'_> {
         let Logical::Project { input, columns } = input else { return None };
         let exprs = || columns.iter().map(|(_, e)| e);
         let wanted = Wanted::every(exprs())?;
-        let ends = self.group_ends(input, &wanted, None, (rows, cost::GROUP_ROW))?;
+        let most = rows.node.cost + rows.node.rows * cost::GROUP_ROW;
+        let ends = self.group_ends(input, &wanted, None, most)?;
         let differ = self.tells_groups_apart(&ends, &exprs().filter_map(Expr::as_column).collect());
         Some((self.projected(ends, &columns.iter().collect::<Vec<_>>()), differ))
     }
