@@ -130,10 +130,11 @@ impl Tree {
         let (left_slot, right_page) = (mtr.exclusive(left)?, mtr.exclusive(right)?);
         let merged = merged(Node::new(mtr.page(left_slot)), Node::new(mtr.page(right_page)));
         let Some(merged) = merged else { return Ok(false) };
+        // First, since it reads the space map and may fail: nothing has changed yet.
+        self.storage.space().free(&mut mtr, right)?;
         mtr.op(left_slot, BUILD, &merged)?;
         mtr.op(right_page, RETIRE, &[])?;
         mtr.op(parent, REMOVE, &(right_slot as u16).to_le_bytes())?;
-        self.storage.space().free(&mut mtr, right)?;
         crate::failpoint::reached("merge before commit");
         mtr.commit();
         Ok(true)

@@ -108,7 +108,7 @@ impl Shared {
             self.forget_table(&files);
             let indexes: Vec<_> = files.indexes.read().values().map(|tree| tree.file).collect();
             for file in indexes.into_iter().chain([files.clustered.file]) {
-                self.storage.space().delete_file(&self.storage, file)?;
+                self.delete_file(file)?;
             }
         }
         Ok(())

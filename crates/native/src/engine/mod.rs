@@ -6,6 +6,8 @@ mod contract;
 #[cfg(test)]
 mod crash_tests;
 mod ddl;
+#[cfg(test)]
+mod drop_tests;
 mod grow;
 #[cfg(test)]
 mod grow_tests;

@@ -14,7 +14,7 @@ use crate::page::get_u64;
 use crate::storage::Storage;
 use crate::stripe::Striped;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use crate::sync::{Condvar, Mutex, RwLock};
+use crate::sync::{Condvar, Mutex, RwLock, RwLockReadGuard};
 use crate::table::{TableFiles, index_of, value};
 use crate::trx::{
     Abandoned, Counters, Losers, PreparedTransactions, PurgeQueue, Snapshots, TrxList, TrxRecord,
@@ -73,6 +73,13 @@ pub(super) struct Refusals {
 /// A tree and the table it belongs to.
 type OwnedTree = (Arc<Tree>, Arc<TableFiles>);
 
+/// A tree whose file is not deleted while this is held.
+pub(crate) struct KeptTree<'s> {
+    pub(crate) tree: Arc<Tree>,
+    pub(crate) files: Arc<TableFiles>,
+    _kept: RwLockReadGuard<'s, ()>,
+}
+
 /// The engine's shared state.
 pub(crate) struct Shared {
     pub(crate) storage: Arc<Storage>,
@@ -90,6 +97,11 @@ pub(crate) struct Shared {
     pub(super) temporary: MakeFile,
     pub(super) tables: RwLock<HashMap<TableId, Arc<TableFiles>>>,
     trees: RwLock<HashMap<FileId, OwnedTree>>,
+    /// Held for reading while a rollback or a cleanup changes a tree: it may hold no lock on the
+    /// table, so a statement may drop the table at the same time. Held for writing for a moment
+    /// before a file is deleted, when its tree is not found any more. Innermost: its readers wait
+    /// for latches and frames only, and take it once.
+    kept: RwLock<()>,
     files: Mutex<PendingFiles>,
     stripes: Stripes,
     next_trx: AtomicU64,
@@ -142,6 +154,7 @@ impl Shared {
             temporary,
             tables: RwLock::default(),
             trees: RwLock::default(),
+            kept: RwLock::default(),
             files: Mutex::default(),
             stripes: Stripes::new(),
             next_trx: AtomicU64::new(1),
@@ -208,6 +221,21 @@ impl Shared {
         self.trees.read().get(&file).cloned()
     }
 
+    /// The tree in a file, to be changed without a lock on its table.
+    pub(crate) fn keep_tree(&self, file: FileId) -> Option<KeptTree<'_>> {
+        let kept = self.kept.read();
+        let (tree, files) = self.tree(file)?;
+        Some(KeptTree { tree, files, _kept: kept })
+    }
+
+    /// Deletes a file for good, once nothing changes its tree. The decision to delete it must be
+    /// durable.
+    pub(super) fn delete_file(&self, file: FileId) -> Result<()> {
+        self.trees.write().remove(&file);
+        drop(self.kept.write());
+        self.storage.space().delete_file(&self.storage, file)
+    }
+
     pub(crate) fn remember_table(&self, files: Arc<TableFiles>) {
         let mut trees = self.trees.write();
         trees.insert(files.clustered.file, (files.clustered.clone(), files.clone()));
@@ -262,7 +290,7 @@ impl Shared {
 
     /// Deletes a file whose creation was rolled back.
     pub(crate) fn delete_created(&self, file: FileId) -> EngineResult<()> {
-        self.storage.space().delete_file(&self.storage, file)?;
+        self.delete_file(file)?;
         self.files.lock().created.retain(|other| *other != file);
         Ok(())
     }
@@ -277,7 +305,7 @@ impl Shared {
         for file in due {
             crate::failpoint::reached("drop durable, file there");
             self.files.lock().dropped.retain(|(_, other)| *other != file);
-            self.storage.space().delete_file(&self.storage, file)?;
+            self.delete_file(file)?;
         }
         Ok(())
     }

@@ -141,7 +141,12 @@ impl<'s> Mtr<'s> {
     /// Applies an operation of the page's owner through its `PageRedo`, and records it.
     pub(crate) fn op(&mut self, slot: PageSlot, op: u8, payload: &[u8]) -> Result<()> {
         let (storage, id) = (self.storage, self.id(slot));
-        storage.redo().apply(id, op, &mut self.held(slot).bytes_mut()[..], payload)?;
+        let applied = storage.redo().apply(id, op, &mut self.held(slot).bytes_mut()[..], payload);
+        if let Err(e) = &applied {
+            // The page may have changed in part: dropping this mini-transaction ends the process.
+            tracing::error!("operation {op} of {} bytes failed: {e}", payload.len());
+        }
+        applied?;
         self.log_op(slot, op, payload);
         Ok(())
     }
@@ -184,9 +189,12 @@ impl Drop for Mtr<'_> {
             .iter()
             .any(|h| h.logged || h.guard.as_ref().is_some_and(ExclusiveGuard::is_changed));
         if changed {
-            self.storage
-                .disk()
-                .abandoned("a mini-transaction that had changed pages was abandoned");
+            // The error that led here is on its way to a caller who will never see it. The places
+            // in the code are all that tells what failed.
+            let from = std::backtrace::Backtrace::force_capture();
+            self.storage.disk().abandoned(&format!(
+                "a mini-transaction that had changed pages was abandoned at\n{from}\n"
+            ));
         }
     }
 }

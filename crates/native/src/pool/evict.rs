@@ -209,6 +209,9 @@ impl Pool {
                 }
             }
         }
+        // Logged here, since a mini-transaction that had changed pages ends the process before its
+        // caller sees the error.
+        tracing::error!("none of the buffer pool's {} pages can be evicted", self.capacity());
         let busy = std::io::Error::new(std::io::ErrorKind::OutOfMemory, "every page is latched");
         Err(StorageError::Io { what: "buffer pool exhausted".to_owned(), source: busy })
     }

@@ -130,11 +130,10 @@ impl Pruning<'_> {
     /// version below, has the same value.
     fn free_value(&self, mine: &Found, below: &[u8]) {
         let Some((page, len)) = mine.owned else { return };
-        if value::chain_of(below).is_some_and(|(other, _)| other == page)
-            || self.shared.tree(mine.file).is_none()
-        {
+        if value::chain_of(below).is_some_and(|(other, _)| other == page) {
             return;
         }
+        let Some(_kept) = self.shared.keep_tree(mine.file) else { return };
         if let Err(e) = free_chain(&self.shared.storage, mine.file, page, len) {
             tracing::warn!("a long value could not be freed: {e}");
         }

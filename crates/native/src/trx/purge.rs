@@ -205,7 +205,7 @@ fn clean(shared: &Shared, segment: &Segment) -> Result<()> {
         remove_marked(shared, ver, file, &key)?;
     }
     for (file, page, len) in chains {
-        if shared.tree(file).is_some() {
+        if let Some(_kept) = shared.keep_tree(file) {
             free_chain(&shared.storage, file, page, len)?;
         }
     }
@@ -215,7 +215,8 @@ fn clean(shared: &Shared, segment: &Segment) -> Result<()> {
 /// Removes the entry that version `ver` marked as deleted, unless it has changed again (I21).
 /// Returns whether it did.
 pub(crate) fn remove_marked(shared: &Shared, ver: u64, file: FileId, key: &[u8]) -> Result<bool> {
-    let Some((tree, _)) = shared.tree(file) else { return Ok(false) };
+    let Some(kept) = shared.keep_tree(file) else { return Ok(false) };
+    let tree = &kept.tree;
     if tree.gate.is_growing() {
         tree.gate.keep_mark();
         return Ok(false);

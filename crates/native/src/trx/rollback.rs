@@ -181,7 +181,8 @@ fn undo_change(
     goes_on: Option<&NativeTrx>,
 ) -> Result<bool> {
     // The entries of a removed file are gone too.
-    let Some((tree, files)) = shared.tree(record.file) else { return Ok(false) };
+    let Some(kept) = shared.keep_tree(record.file) else { return Ok(false) };
+    let (tree, files) = (&kept.tree, &kept.files);
     let Some(_pass) = tree.gate.pass() else { return Ok(false) };
     let is_row = files.clustered.file == record.file;
     let inserted = record.before.is_empty();
