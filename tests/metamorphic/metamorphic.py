@@ -4,8 +4,8 @@ Tables have few rows of few values, NULLs and random keys. A query joins some of
 tables and common tables, with conditions that make columns equal in many ways. Forms of
 one query: conditions in WHERE, ON or HAVING, or computed as a value of each pair; cut into p, NOT
 p and p IS NULL; without indexes; with tables materialised or in another order; prepared, repeated, in
-a procedure; sorted, limited and grouped in different places; and the number of rows that UPDATE and
-DELETE change.
+a procedure; with other settings of the optimizer, and by rows or columns only; sorted, limited and
+grouped in different places; and the number of rows that UPDATE and DELETE change.
 
 usage: metamorphic.py [--seed N] [--seconds S] [--optimizer-switch TEXT] PORT
 """
@@ -17,6 +17,19 @@ import time
 
 import pymysql
 
+# Settings that change how a query is executed, not its result.
+SWITCHES = [
+    "semijoin=off", "semijoin=off,materialization=off", "semijoin=off,in_to_exists=off", "exists_to_in=off",
+    "materialization=off", "firstmatch=off,loosescan=off", "derived_merge=off", "derived_with_keys=off",
+    "condition_pushdown_for_derived=off,condition_pushdown_for_subquery=off", "split_materialized=off",
+    "condition_pushdown_from_having=off", "subquery_cache=off", "table_elimination=off", "extended_keys=off",
+    "index_merge=off", "index_merge_sort_intersection=on", "index_condition_pushdown=off", "not_null_range_scan=on",
+    "mrr=on,mrr_sort_keys=on", "outer_join_with_cache=off,semijoin_with_cache=off", "join_cache_hashed=off",
+    "partial_match_rowid_merge=off", "orderby_uses_equalities=off", "rowid_filter=off", "hash_join_cardinality=on"]
+VARIABLES = ["selkie_columns = OFF", "selkie_columns = 'FORCE'", "join_cache_level = 0", "join_cache_level = 4",
+             "join_cache_level = 8", "optimizer_search_depth = 1", "optimizer_prune_level = 0",
+             "eq_range_index_dive_limit = 1", "in_predicate_conversion_threshold = 2", "join_buffer_size = 128",
+             "sort_buffer_size = 1024", "tmp_memory_table_size = 0"]
 NUMBERS, TEXTS = ["a", "b", "c", "d"], ["s", "u"]
 # Maximum number of row pairs that are compared one by one.
 MOST_PAIRS = 4000
@@ -191,6 +204,8 @@ class Query:
         numbers = sorted({name for name in self.output if name[-1] in NUMBERS})
         self.sorted_by = [(name, rng.random() < 0.5) for name in numbers]
         rng.shuffle(self.sorted_by)
+        self.settings = [(rng.sample(SWITCHES, rng.randint(1, 4)), rng.sample(VARIABLES, rng.randint(0, 3)))
+                         for _ in range(2)]
         self.cut, self.order = (rng.randint(0, 2), rng.randint(1, 5)), self.items[:]
         rng.shuffle(self.order)
 
@@ -248,7 +263,7 @@ class Session:
     def __init__(self, port):
         self.connection = pymysql.connect(host="127.0.0.1", port=port, user="root",
                                           charset="utf8mb4", autocommit=True)
-        self.log = []
+        self.log, self.switch = [], "default"
 
     def run(self, statement):
         self.log.append(statement)
@@ -353,6 +368,21 @@ def by_repetition(session, query):
     yield base, session.rows(f"SELECT * FROM ({text} LIMIT 10000000) k")
 
 
+def by_setting(session, query):
+    base = session.rows(query.select())
+    for switches, variables in query.settings:
+        try:
+            for text in switches:
+                session.run(f"SET optimizer_switch = '{text}'")
+            for text in variables:
+                session.run(f"SET {text}")
+            yield base, session.rows(query.select())
+        finally:
+            session.run(f"SET optimizer_switch = '{session.switch}'")
+            for text in variables:
+                session.run(f"SET {text.split()[0]} = DEFAULT")
+
+
 def key_of(row, keys):
     part = lambda value: (value is not None, value or 0)
     return [tuple(v if not down else -v for v in part(row[at])) for at, down in keys]
@@ -450,7 +480,7 @@ def by_change(session, query):
             session.run("ROLLBACK")
 
 
-FORMS = [by_form, by_clause, by_value, by_part, by_repetition, by_order, by_outer, by_change]
+FORMS = [by_form, by_clause, by_value, by_part, by_repetition, by_setting, by_order, by_outer, by_change]
 
 
 def failure(session, query, form):
@@ -512,7 +542,8 @@ def main():
     session.run(f"CREATE DATABASE {database} CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci")
     session.run(f"USE {database}")
     if options.optimizer_switch:
-        session.run(f"SET optimizer_switch = '{options.optimizer_switch}'")
+        session.switch = f"default,{options.optimizer_switch}"
+        session.run(f"SET optimizer_switch = '{session.switch}'")
     end, rng, count = time.monotonic() + options.seconds, random.Random(seed), 0
     while time.monotonic() < end:
         tables = [Table(rng, f"t{n}") for n in range(4)]
