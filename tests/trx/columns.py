@@ -229,7 +229,7 @@ def short_of_memory(server):
     session = server.connect(database="c")
     narrow, wide = "SELECT SUM(n), MAX(id) FROM {}", "SELECT SUM(CRC32(s)) FROM {}"
     fill(session, "first")
-    run(session, "SET GLOBAL selkie_column_memory = 8000000")
+    run(session, "SET GLOBAL selkie_column_memory = 5000000")
     run(session, "ANALYZE TABLE first")
     assert read_by_groups(session, narrow.format("first")) > 250_000
     # Lanes read the rows of a part whose group lacks the column; one that raises warnings is left to the session.
@@ -250,6 +250,28 @@ def short_of_memory(server):
     assert status(session, "bytes") < full
     assert read_by_groups(session, wide.format("second")) == 0
     run(session, "DROP TABLE first, second, third")
+    run(session, "SET GLOBAL selkie_column_memory = DEFAULT")
+
+
+def compressed(server):
+    """Long strings for which there is room only if they are compressed are read by groups."""
+    session = server.connect(database="c")
+    run(session, "CREATE OR REPLACE TABLE words (id INT PRIMARY KEY, n INT, s VARCHAR(200))")
+    word = "ELT(1 + CRC32(CONCAT(seq, '{}')) % 5, 'furiously ', 'special ', 'requests ', 'haggle ', NULL)"
+    words = ", ".join(word.format(at) for at in range(8))
+    run(session, f"INSERT INTO words SELECT seq, seq % 10, IF(seq % 77 = 0, NULL, CONCAT_WS('', {words}, seq))"
+                 " FROM seq_1_to_130000")
+    run(session, "SET GLOBAL selkie_column_memory = 6000000")
+    queries = ["SELECT COUNT(*), SUM(CRC32(s)), MIN(s), COUNT(s) FROM words",
+               "SELECT n, COUNT(*) FROM words WHERE s NOT LIKE '%special%requests%' GROUP BY n ORDER BY n",
+               "SELECT s FROM words WHERE s LIKE '%77' AND n = 7"]
+    read_by_groups(session, queries[0])
+    before = status(session, "compressed")
+    run(session, "ANALYZE TABLE words")
+    assert status(session, "compressed") > before
+    for query in queries:
+        assert read_by_groups(session, query) > 120_000, query
+    run(session, "DROP TABLE words")
     run(session, "SET GLOBAL selkie_column_memory = DEFAULT")
 
 
@@ -282,6 +304,7 @@ def main():
         analyzed(server)
         used(server)
         short_of_memory(server)
+        compressed(server)
         beside_limits(server)
         definitions(server)
     finally:

@@ -7,28 +7,45 @@ use selkie_types::{BytesColumn, Column, ColumnData, DecimalColumn, DecimalValues
 
 use crate::packed::Packed;
 use crate::segment::{Encoding, HAS_NULLS, MOST_ENTRY_BYTES, kind_byte};
-use crate::{BLOCK_ROWS, Segment};
+use crate::{BLOCK_ROWS, Segment, symbols};
 
 /// Most entries of a dictionary.
 const MOST_ENTRIES: usize = 1 << 16;
+
+/// The purpose of a segment's encoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aim {
+    /// Decoded at the speed of memory.
+    Speed,
+    /// Small: long byte strings are compressed, and decoded at about a gigabyte per second.
+    Size,
+}
 
 /// Encodes the rows of a column.
 ///
 /// # Panics
 /// If there are more than `u32::MAX` rows.
 pub fn encode(column: &Column) -> Segment {
+    encode_for(column, Aim::Speed)
+}
+
+/// As [`encode`], for a purpose.
+///
+/// # Panics
+/// If there are more than `u32::MAX` rows.
+pub fn encode_for(column: &Column, aim: Aim) -> Segment {
     let expanded = column.is_constant().then(|| column.expand());
     let column = expanded.as_ref().unwrap_or(column);
     let rows = u32::try_from(column.len()).expect("a segment has fewer rows");
     let mut bytes = vec![0, kind_byte(column.physical()), column.scale(), 0];
     bytes.extend_from_slice(&rows.to_le_bytes());
-    let encoding = put(column, &mut bytes);
+    let encoding = put(column, aim, &mut bytes);
     bytes[0] = encoding as u8;
     bytes.shrink_to_fit();
     Segment::read(bytes.into()).expect("what was encoded can be read")
 }
 
-fn put(column: &Column, out: &mut Vec<u8>) -> Encoding {
+fn put(column: &Column, aim: Aim, out: &mut Vec<u8>) -> Encoding {
     if all_null(column) {
         out.push(0);
         return Encoding::Constant;
@@ -47,7 +64,7 @@ fn put(column: &Column, out: &mut Vec<u8>) -> Encoding {
             (0..values.len()).for_each(|row| out.extend(values.unscaled(row).to_le_bytes()));
             Encoding::Wide
         }
-        (None, ColumnData::Bytes(values)) => put_bytes(column, values, out),
+        (None, ColumnData::Bytes(values)) => put_bytes((column, values), aim, out),
         (None, ColumnData::Double(values)) => {
             values.iter().for_each(|value| out.extend(value.to_bits().to_le_bytes()));
             Encoding::Real
@@ -147,12 +164,13 @@ fn narrow(column: &Column, values: &DecimalColumn) -> Option<Vec<i64>> {
     (0..values.len()).map(value).collect()
 }
 
-fn put_bytes(column: &Column, values: &BytesColumn, out: &mut Vec<u8>) -> Encoding {
+fn put_bytes((column, values): (&Column, &BytesColumn), aim: Aim, out: &mut Vec<u8>) -> Encoding {
     match dictionary(column, values) {
         Some((entries, codes)) => {
             put_dictionary(&entries, &codes, out);
             Encoding::Dictionary
         }
+        None if aim == Aim::Size && symbols::put(column, values, out) => Encoding::Fsst,
         None => {
             put_plain(column, values, out);
             Encoding::Plain

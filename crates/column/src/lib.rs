@@ -13,6 +13,9 @@
 //! Wide:       decimals of 32 bytes per row
 //! Dictionary: entries u32 | end offset u32 per entry | bytes | codes as in Packed
 //! Plain:      end offset u64 per block | lengths as in Packed | bytes
+//! Fsst:       symbols u8 | length u8 per symbol | bytes of the symbols
+//!             | end offset u64 of the codes per block | lengths of the strings as in Packed
+//!             | numbers of their codes as in Packed | codes; 255: the next byte is no symbol
 //! ```
 //!
 //! A value in 64 bits is stored as a number whose order as `i64` is the order of the values. The
@@ -34,10 +37,11 @@ mod input;
 mod packed;
 mod segment;
 mod select;
+mod symbols;
 #[cfg(test)]
 mod tests;
 
-pub use encode::encode;
+pub use encode::{Aim, encode, encode_for};
 pub use segment::{Encoding, Segment, Zone};
 pub use select::Codes;
 

@@ -17,10 +17,17 @@ struct Block {
     at: usize,
 }
 
-/// The blocks of a segment.
+/// Bytes of what a segment says of a block before the numbers.
+const HEADER: usize = 25;
+
+/// The blocks of a segment. Their headers are read from its bytes each time: kept apart they would
+/// take a tenth of a narrow column's memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Packed {
-    blocks: Box<[Block]>,
+    /// Position of the headers in the segment.
+    headers: usize,
+    /// Positions of the blocks' numbers.
+    places: Box<[u32]>,
 }
 
 impl Packed {
@@ -47,25 +54,38 @@ impl Packed {
     }
 
     pub(crate) fn read(input: &mut Input<'_>, blocks: usize) -> Result<Packed, Damaged> {
-        const HEADER: usize = 25;
+        let from = input.at();
         let mut headers = Input::new(input.take(blocks.checked_mul(HEADER).ok_or(Damaged)?)?);
-        let mut found = Vec::with_capacity(blocks);
+        let mut places = Vec::with_capacity(blocks);
         for _ in 0..blocks {
-            let (least, greatest) = (headers.u64()? as i64, headers.u64()? as i64);
-            let (divisor, width) = (headers.u64()?, headers.u8()?);
+            let header = headers.take(HEADER)?;
+            let width = header[HEADER - 1];
             if width > 64 {
                 return Err(Damaged);
             }
-            let at = input.at();
+            places.push(u32::try_from(input.at()).map_err(|_| Damaged)?);
             input.take(packed_bytes(width))?;
-            found.push(Block { least, greatest, divisor, width, at });
         }
-        Ok(Packed { blocks: found.into() })
+        Ok(Packed { headers: from, places: places.into() })
+    }
+
+    /// Bytes of memory held beside the segment's bytes.
+    pub(crate) fn memory(&self) -> usize {
+        self.places.len() * 4
     }
 
     /// Least and greatest number of a block.
-    pub(crate) fn range(&self, block: usize) -> Option<(i64, i64)> {
-        self.blocks.get(block).map(|block| (block.least, block.greatest))
+    pub(crate) fn range(&self, segment: &[u8], block: usize) -> Option<(i64, i64)> {
+        self.header(segment, block).ok().map(|block| (block.least, block.greatest))
+    }
+
+    fn header(&self, segment: &[u8], block: usize) -> Result<Block, Damaged> {
+        let at = *self.places.get(block).ok_or(Damaged)? as usize;
+        let from = self.headers + block * HEADER;
+        let header = segment.get(from..from + HEADER).ok_or(Damaged)?;
+        let (words, width) = header.as_chunks::<8>();
+        let [least, greatest, divisor] = [0, 1, 2].map(|n: usize| u64::from_le_bytes(words[n]));
+        Ok(Block { least: least as i64, greatest: greatest as i64, divisor, width: width[0], at })
     }
 
     /// The values of a block's first `rows` rows in `segment`; `value` makes them of the numbers.
@@ -110,14 +130,14 @@ impl Packed {
     }
 
     /// A bound of all numbers that a block's bytes can hold; `None` if it is beyond 64 bits.
-    pub(crate) fn most(&self, block: usize) -> Option<u64> {
-        let block = self.blocks.get(block)?;
+    pub(crate) fn most(&self, segment: &[u8], block: usize) -> Option<u64> {
+        let block = self.header(segment, block).ok()?;
         let distance = u64::MAX.checked_shr(64 - u32::from(block.width)).unwrap_or(0);
         distance.checked_mul(block.divisor)?.checked_add(block.least as u64)
     }
 
     fn block<'s>(&self, segment: &'s [u8], block: usize) -> Result<(Block, &'s [u8]), Damaged> {
-        let block = *self.blocks.get(block).ok_or(Damaged)?;
+        let block = self.header(segment, block)?;
         let end = block.at + packed_bytes(block.width);
         Ok((block, segment.get(block.at..end).ok_or(Damaged)?))
     }

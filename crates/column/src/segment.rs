@@ -13,6 +13,7 @@ use selkie_types::{
 use crate::encode::is_number;
 use crate::input::Input;
 use crate::packed::Packed;
+use crate::symbols::Symbols;
 use crate::{BLOCK_ROWS, Damaged};
 
 /// Most bytes of an entry of a dictionary, so that a block is never much larger than its segment.
@@ -37,6 +38,8 @@ pub enum Encoding {
     Dictionary = 4,
     /// Byte strings one after the other.
     Plain = 5,
+    /// Byte strings compressed by a table of symbols.
+    Fsst = 6,
 }
 
 /// The byte of a physical kind.
@@ -87,6 +90,7 @@ pub(crate) enum Body {
     Wide(usize),
     Dictionary(Dictionary),
     Plain(Plain),
+    Fsst(Symbols),
 }
 
 #[derive(Clone, Debug)]
@@ -153,6 +157,7 @@ impl Segment {
             3 => Encoding::Wide,
             4 => Encoding::Dictionary,
             5 => Encoding::Plain,
+            6 => Encoding::Fsst,
             _ => return Err(Damaged),
         };
         let physical = kind_of(input.u8()?)?;
@@ -186,12 +191,14 @@ impl Segment {
                 Body::Dictionary(Dictionary { entries, codes })
             }
             (Encoding::Plain, Physical::Bytes) => Body::Plain(read_plain(&mut input, blocks)?),
+            (Encoding::Fsst, Physical::Bytes) => Body::Fsst(Symbols::read(&mut input, blocks)?),
             (
                 Encoding::Packed
                 | Encoding::Real
                 | Encoding::Wide
                 | Encoding::Dictionary
-                | Encoding::Plain,
+                | Encoding::Plain
+                | Encoding::Fsst,
                 _,
             ) => return Err(Damaged),
         };
@@ -206,11 +213,14 @@ impl Segment {
 
     /// Bytes of memory held.
     pub fn memory(&self) -> usize {
-        let entries = match &self.body {
-            Body::Dictionary(dictionary) => dictionary.entries.memory(),
-            _ => 0,
+        let beside = match &self.body {
+            Body::Constant(_) | Body::Real(_) | Body::Wide(_) => 0,
+            Body::Packed(packed) => packed.memory(),
+            Body::Dictionary(Dictionary { entries, codes }) => entries.memory() + codes.memory(),
+            Body::Plain(Plain { starts, lengths }) => starts.len() * 8 + lengths.memory(),
+            Body::Fsst(symbols) => symbols.memory(),
         };
-        size_of::<Segment>() + self.bytes.len() + self.blocks() * 48 + entries
+        size_of::<Segment>() + self.bytes.len() + size_of_val(&self.nulls[..]) + beside
     }
 
     /// The encoding.
@@ -243,13 +253,14 @@ impl Segment {
     pub fn zone(&self, block: usize) -> Option<Zone> {
         match &self.body {
             Body::Packed(packed) => {
-                packed.range(block).map(|(least, greatest)| Zone { least, greatest })
+                packed.range(&self.bytes, block).map(|(least, greatest)| Zone { least, greatest })
             }
             Body::Constant(_)
             | Body::Real(_)
             | Body::Wide(_)
             | Body::Dictionary(_)
-            | Body::Plain(_) => None,
+            | Body::Plain(_)
+            | Body::Fsst(_) => None,
         }
     }
 
@@ -280,6 +291,7 @@ impl Segment {
                 ColumnData::Bytes(dictionary.rows_of(codes))
             }
             Body::Plain(plain) => ColumnData::Bytes(plain.decode(&self.bytes, block, rows)?),
+            Body::Fsst(symbols) => ColumnData::Bytes(symbols.decode(&self.bytes, block, rows)?),
         };
         Ok(Column::from_data(data, self.validity(block, rows)?))
     }
@@ -345,13 +357,18 @@ impl Dictionary {
         (block, rows): (usize, usize),
     ) -> Result<Vec<u32>, Damaged> {
         let codes = self.codes.decode(segment, (block, rows), code)?;
-        self.checked(block, codes)
+        self.checked(segment, block, codes)
     }
 
     /// Codes that were read from a block, if all of them have an entry.
-    pub(crate) fn checked(&self, block: usize, codes: Vec<u32>) -> Result<Vec<u32>, Damaged> {
+    pub(crate) fn checked(
+        &self,
+        segment: &[u8],
+        block: usize,
+        codes: Vec<u32>,
+    ) -> Result<Vec<u32>, Damaged> {
         let count = self.entries.len() as u64;
-        let is_sure = self.codes.most(block).is_some_and(|most| most < count);
+        let is_sure = self.codes.most(segment, block).is_some_and(|most| most < count);
         match is_sure || codes.iter().max().is_none_or(|most| u64::from(*most) < count) {
             true => Ok(codes),
             false => Err(Damaged),

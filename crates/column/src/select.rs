@@ -54,6 +54,7 @@ impl Segment {
                 ColumnData::Bytes(dictionary.select(&self.bytes, block, rows)?)
             }
             Body::Plain(plain) => ColumnData::Bytes(plain.select(&self.bytes, block, rows)?),
+            Body::Fsst(symbols) => ColumnData::Bytes(symbols.select(&self.bytes, block, rows)?),
             Body::Constant(_) | Body::Packed(_) | Body::Real(_) | Body::Wide(_) => {
                 return Ok(self.decode(block)?.gather(rows));
             }
@@ -88,7 +89,7 @@ impl Dictionary {
                 rows.iter().map(|row| all[*row as usize]).collect()
             }
         };
-        Ok(self.rows_of(self.checked(block, codes)?))
+        Ok(self.rows_of(self.checked(segment, block, codes)?))
     }
 }
 

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use selkie_types::{Column, ColumnData, Date, DateTime, Decimal, Physical, Time, Value};
 
 use crate::bits::{Numbers, pack, packed_bytes, unpack};
-use crate::{BLOCK_ROWS, Encoding, Segment, encode};
+use crate::{Aim, BLOCK_ROWS, Encoding, Segment, encode_for};
 
 fn column(physical: Physical, values: &[Value]) -> Column {
     let mut column = Column::new(physical, 2, values.len());
@@ -35,8 +35,16 @@ fn decoded(segment: &Segment) -> Vec<Value> {
     values
 }
 
+fn aim() -> impl Strategy<Value = Aim> {
+    prop_oneof![Just(Aim::Speed), Just(Aim::Size)]
+}
+
 fn assert_round_trip(physical: Physical, values: &[Value]) -> Segment {
-    let segment = encode(&column(physical, values));
+    assert_round_trip_for(physical, values, Aim::Speed)
+}
+
+fn assert_round_trip_for(physical: Physical, values: &[Value], aim: Aim) -> Segment {
+    let segment = encode_for(&column(physical, values), aim);
     let found = decoded(&segment);
     assert_eq!(found.len(), values.len());
     let differs = found.iter().zip(values).position(|(found, value)| !same(found, value));
@@ -46,6 +54,18 @@ fn assert_round_trip(physical: Physical, values: &[Value]) -> Segment {
 
 fn decimal(unscaled: i128) -> Value {
     Value::Decimal(Decimal::new(unscaled.into(), 2))
+}
+
+/// Words, of which some come often, with any bytes between them.
+fn text(number: i64) -> Vec<u8> {
+    let mut text = Vec::new();
+    for byte in number.to_le_bytes().into_iter().take(1 + number as u8 as usize % 9) {
+        text.extend_from_slice(
+            ["special ", "requests", "haggle, ", "\0\0", ""][byte as usize % 5].as_bytes(),
+        );
+        text.push(byte);
+    }
+    text
 }
 
 /// A value of a kind from a number; `spread` says how far values lie from each other.
@@ -60,6 +80,7 @@ fn value(physical: Physical, number: i64, spread: u8) -> Value {
         Physical::Date => Value::Date(Date(near as u32)),
         Physical::Time => Value::Time(Time(near)),
         Physical::DateTime => Value::DateTime(DateTime(near)),
+        Physical::Bytes if spread < 8 => Value::bytes(text(number)),
         Physical::Bytes if spread < 32 => Value::bytes(vec![number as u8; (number as usize) % 90]),
         Physical::Bytes => Value::bytes(format!("entry {}", near as u8 % 7)),
     }
@@ -93,8 +114,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn values_of_all_kinds_round_trip((physical, values) in values()) {
-        let segment = assert_round_trip(physical, &values);
+    fn values_of_all_kinds_round_trip((physical, values) in values(), aim in aim()) {
+        let segment = assert_round_trip_for(physical, &values, aim);
         let again = Segment::read(segment.bytes().into()).expect("the same bytes");
         prop_assert_eq!(again.encoding(), segment.encoding());
         for block in 0..segment.blocks() {
@@ -111,8 +132,9 @@ proptest! {
     fn selected_rows_are_those_of_the_block(
         (physical, values) in values(),
         (step, from) in (1..600usize, 0..600usize),
+        aim in aim(),
     ) {
-        let segment = encode(&column(physical, &values));
+        let segment = encode_for(&column(physical, &values), aim);
         for block in 0..segment.blocks() {
             let whole = segment.decode(block).expect("a whole segment");
             let rows: Vec<u32> = (from as u32..whole.len() as u32).step_by(step).collect();
@@ -138,8 +160,9 @@ proptest! {
         at in any::<prop::sample::Index>(),
         byte in any::<u8>(),
         cut in any::<prop::sample::Index>(),
+        aim in aim(),
     ) {
-        let segment = encode(&column(physical, &values));
+        let segment = encode_for(&column(physical, &values), aim);
         let mut bytes = segment.bytes().to_vec();
         let at = at.index(bytes.len());
         bytes[at] = byte;
@@ -202,6 +225,27 @@ fn the_encoding_follows_the_values() {
     assert_eq!(encoding(Physical::Bytes, &modes), Encoding::Dictionary);
     assert_eq!(encoding(Physical::Bytes, &texts(|at| format!("{at}"))), Encoding::Plain);
     assert_eq!(encoding(Physical::Bytes, &texts(|_| String::new())), Encoding::Constant);
+}
+
+#[test]
+fn long_strings_are_compressed_for_size() {
+    let words = ["furiously ", "special ", "requests ", "haggle ", "blithely "];
+    let word = |at: usize| words[at.wrapping_mul(0x9e37_79b9) >> 7 & 3];
+    let text = |at: usize| (0..5).map(|n| word(at * 7 + n)).collect::<String>() + &at.to_string();
+    let texts: Vec<Value> = (0..3000).map(|at| Value::bytes(text(at))).collect();
+    let plain = assert_round_trip(Physical::Bytes, &texts);
+    let small = assert_round_trip_for(Physical::Bytes, &texts, Aim::Size);
+    assert_eq!((plain.encoding(), small.encoding()), (Encoding::Plain, Encoding::Fsst));
+    assert!(small.memory() * 2 < plain.memory(), "{} {}", small.memory(), plain.memory());
+    let numbers: Vec<Value> = (0..3000).map(|at| Value::bytes(at.to_string())).collect();
+    let short = assert_round_trip_for(Physical::Bytes, &numbers, Aim::Size);
+    assert_eq!(short.encoding(), Encoding::Plain);
+    // No sequence of bytes comes twice.
+    let random = |at: u64| (0..4).map(move |n| (at * 4 + n).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let random = |at| random(at).flat_map(u64::to_le_bytes).collect::<Vec<u8>>();
+    let random: Vec<Value> = (0..3000).map(|at| Value::bytes(random(at))).collect();
+    let random = assert_round_trip_for(Physical::Bytes, &random, Aim::Size);
+    assert_eq!(random.encoding(), Encoding::Plain);
 }
 
 #[test]

@@ -6,8 +6,13 @@
 use selkie_column::Zone;
 use selkie_types::{Column, ColumnData};
 
-/// Most bits of the map of values.
-const MOST_BITS: u64 = 1 << 25;
+/// Bits that the map of values may have in any case: 4 MB.
+const FEW_BITS: u64 = 1 << 25;
+/// Bits that it may have for each value: making the map must not take longer than the join's own
+/// table of the values.
+const BITS_OF_VALUE: u64 = 256;
+/// Most bits: 32 MB.
+const MOST_BITS: u64 = 1 << 28;
 
 /// Numbers are compared in the order of the column's values, as in segments.
 pub(crate) struct KeyFilter {
@@ -57,7 +62,7 @@ impl KeyFilter {
             let least = numbers().min().unwrap_or(i64::MAX);
             let greatest = numbers().max().unwrap_or(i64::MIN);
             let span = greatest.wrapping_sub(least) as u64;
-            let bits = match least <= greatest && span < MOST_BITS {
+            let bits = match least <= greatest && span < most_bits(values.len()) {
                 true => map_of(numbers(), least, span),
                 false => Box::default(),
             };
@@ -112,6 +117,11 @@ pub(crate) fn kept(rows: &[u32], keep: impl Fn(usize, u32) -> bool) -> Vec<u32> 
     out
 }
 
+/// Most bits of the map of so many values.
+fn most_bits(values: usize) -> u64 {
+    (values as u64).saturating_mul(BITS_OF_VALUE).clamp(FEW_BITS, MOST_BITS)
+}
+
 fn map_of(numbers: impl Iterator<Item = i64>, least: i64, span: u64) -> Box<[u64]> {
     let mut bits = vec![0u64; (span / 64 + 1) as usize];
     for number in numbers {
@@ -140,6 +150,18 @@ mod tests {
         assert_eq!(kept(&filter, values), [0, 2, 4]);
         assert!(filter.overlaps(Zone { least: 70, greatest: 90 }));
         assert!(!filter.overlaps(Zone { least: 71, greatest: 90 }));
+    }
+
+    #[test]
+    fn the_map_grows_with_the_values() {
+        let of = |count: i64| (0..count).map(|at| at * 100).collect::<Vec<i64>>();
+        let filter =
+            |values: Vec<i64>| KeyFilter::of(&Column::from_data(ColumnData::Int(values), None));
+        let many = filter(of(400_000)).expect("numbers");
+        assert_eq!(kept(&many, ColumnData::Int(vec![39_999_900, 39_999_899, 100])), [0, 2]);
+        // A few values as far from each other have only bounds.
+        let few = filter(vec![0, 39_999_900]).expect("numbers");
+        assert_eq!(kept(&few, ColumnData::Int(vec![5, 39_999_901])), [0]);
     }
 
     #[test]

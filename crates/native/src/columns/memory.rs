@@ -14,6 +14,8 @@ pub(crate) struct Memory {
     pub(crate) limit: AtomicU64,
     pub(crate) groups: AtomicU64,
     pub(crate) built: AtomicU64,
+    /// Columns of groups whose strings were compressed.
+    pub(crate) compressed: AtomicU64,
     /// Groups that became full.
     pub(crate) filled: AtomicU64,
     /// Rows read from groups.

@@ -117,6 +117,7 @@ impl Shared {
         let counters = [
             ("Selkie_columns_built", load(&columns.built)),
             ("Selkie_columns_bytes", load(&columns.bytes)),
+            ("Selkie_columns_compressed", load(&columns.compressed)),
             ("Selkie_columns_filled", load(&columns.filled)),
             ("Selkie_columns_groups", load(&columns.groups)),
             ("Selkie_columns_patches", load(&columns.patches)),

@@ -9,8 +9,9 @@ use super::leaf_scan::{Step, Walk};
 use super::value;
 use crate::columns::{Built, Group, Keys, LeftOut, Segments};
 use crate::page::get_u64;
+use crate::sync::atomic::Ordering;
 use crate::trx::{NativeTrx, Snapshot, View};
-use selkie_column::{Segment, encode};
+use selkie_column::{Aim, Encoding, Segment, encode, encode_for};
 use selkie_engine::{EngineResult, EngineTrx, GroupShape, IndexKind, KeyRange, StatementContext};
 use selkie_types::{ByteRows, Column, RowLayout};
 use std::sync::Arc;
@@ -27,6 +28,8 @@ const MOST_VALUE_BYTES: usize = 256;
 const NARROW: usize = 8;
 /// Part of the memory that is left which a wider column of a table may take before anybody read it.
 const UNREAD: u64 = 16;
+/// Part of the memory that is left which a column of byte strings may take uncompressed.
+const UNCOMPRESSED: u64 = 8;
 /// Rows that are decoded together.
 const CHUNK: usize = 4096;
 
@@ -35,6 +38,9 @@ const NOBODY: u64 = 0;
 
 /// Tells whether a column is to be in a group, by its position, its bytes and the group's rows.
 type Worth<'w> = dyn Fn(usize, (usize, usize)) -> bool + 'w;
+
+/// Tells how byte strings are encoded, by their bytes and the group's rows.
+type Aims<'w> = dyn Fn((usize, usize)) -> Aim + 'w;
 
 /// A range of keys to build a group of.
 struct Stretch {
@@ -109,9 +115,24 @@ impl NativeTable {
         if bytes <= rows * NARROW {
             return true;
         }
-        let all = bytes as u64 * (self.files.rows() / rows.max(1) as u64).max(1);
-        let room = self.room_for_columns();
+        let (all, room) = (self.in_all_groups((bytes, rows)), self.room_for_columns());
         all <= room / UNREAD || self.files.columns.is_wanted(column) && bytes as u64 <= room
+    }
+
+    /// Bytes that a column takes in all groups of the table, if it takes so many in a group of
+    /// `rows` rows.
+    fn in_all_groups(&self, (bytes, rows): (usize, usize)) -> u64 {
+        bytes as u64 * (self.files.rows() / rows.max(1) as u64).max(1)
+    }
+
+    /// Whether byte strings of so many bytes in a group of `rows` rows are compressed: reading them
+    /// takes longer than reading plain ones, and far less than reading rows for which there was no
+    /// memory.
+    fn aim_of(&self, size: (usize, usize)) -> Aim {
+        match self.in_all_groups(size) > self.room_for_columns() / UNCOMPRESSED {
+            true => Aim::Size,
+            false => Aim::Speed,
+        }
     }
 
     /// Whether a group lacks a column that was read since and for which there is room.
@@ -250,7 +271,10 @@ impl NativeTable {
             return Ok(());
         }
         let keys = std::mem::take(&mut rows.keys);
-        let kept = rows.encode(left_out, is_worth);
+        let kept = rows.encode(left_out, (is_worth, &|size| self.aim_of(size)));
+        let is_compressed = |segment: &&Arc<Segment>| segment.encoding() == Encoding::Fsst;
+        let compressed = kept.iter().flatten().filter(is_compressed).count() as u64;
+        self.shared.counters.columns.compressed.fetch_add(compressed, Ordering::Relaxed);
         let keys = self.keys_of(&keys, &kept);
         let segments = Segments::new(kept, left_out.clone());
         group.fill(Built { at: held.at, keys, segments });
@@ -331,12 +355,17 @@ impl<'l> Rows<'l> {
     fn encode(
         self,
         left_out: &mut Vec<LeftOut>,
-        is_worth: &Worth<'_>,
+        (is_worth, aim_of): (&Worth<'_>, &Aims<'_>),
     ) -> Vec<Option<Arc<Segment>>> {
         let mut segment = |(at, column): (usize, Option<Column>)| {
             let column = column.filter(|column| !column.is_empty())?;
-            let segment: Segment = encode(&column);
-            let (bytes, rows) = (segment.bytes().len(), column.len());
+            let rows = column.len();
+            let mut segment: Segment = encode(&column);
+            if segment.encoding() == Encoding::Plain {
+                let aim = aim_of((segment.bytes().len(), rows));
+                segment = if aim == Aim::Size { encode_for(&column, aim) } else { segment };
+            }
+            let bytes = segment.bytes().len();
             if bytes > rows * MOST_VALUE_BYTES {
                 return None;
             }
