@@ -10,9 +10,10 @@ use std::time::Duration;
 use rustix::time::{ClockId, clock_gettime};
 
 /// Niceness of a thread in the background, and of lanes: where cores are scarce, such a thread gets
-/// about a tenth of the time of another one. At 5, a third, reports without a pause cost writers on
-/// two cores a fifth of their throughput (`tests/sysbench/reports.py`).
-pub(crate) const NICE: i32 = 10;
+/// a thirtieth of the time of another one. Reports without a pause beside writers on two cores
+/// (`tests/sysbench/reports.py`) cost them a fifth of their throughput at 5, a tenth at 10 and a
+/// twentieth at 19, where an eighth fewer reports end.
+pub(crate) const NICE: i32 = 15;
 
 /// Time of the processor that a statement gets before its thread goes to the background: fifty
 /// times that of a new thread.
