@@ -1,9 +1,9 @@
-//! Byte strings compressed by a table of symbols: one byte stands for up to 8 bytes that come often
-//! (FSST, Boncz, Neumann and Leis, VLDB 2020). Each string is compressed alone, so any of them can
-//! be read without the others.
+//! Byte strings compressed by a table of symbols: one byte stands for up to 8 bytes that come
+//! often (FSST, Boncz, Neumann and Leis, VLDB 2020). Each string is compressed alone, so any of
+//! them can be read without the others.
 //!
-//! Must not trust the bytes: they may come from a disk. The library that compresses panics for bytes
-//! that it has not written, so it is not used to read.
+//! Must not trust the bytes: they may come from a disk. The library that compresses panics for
+//! bytes that it has not written, so it is not used to read.
 
 use fsst::Compressor;
 use selkie_types::{BytesColumn, Column};

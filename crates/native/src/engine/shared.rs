@@ -80,6 +80,17 @@ pub(crate) struct KeptTree<'s> {
     _kept: RwLockReadGuard<'s, ()>,
 }
 
+/// The trees of all tables.
+#[derive(Default)]
+struct Trees {
+    by_file: RwLock<HashMap<FileId, OwnedTree>>,
+    /// Held for reading while a rollback or a cleanup changes a tree: it may hold no lock on the
+    /// table, so a statement may drop the table at the same time. Held for writing for a moment
+    /// before a file is deleted, when its tree is not found any more. Innermost: its readers wait
+    /// for latches and frames only, and take it once.
+    kept: RwLock<()>,
+}
+
 /// The engine's shared state.
 pub(crate) struct Shared {
     pub(crate) storage: Arc<Storage>,
@@ -96,12 +107,7 @@ pub(crate) struct Shared {
     pub(crate) riders: Riders,
     pub(super) temporary: MakeFile,
     pub(super) tables: RwLock<HashMap<TableId, Arc<TableFiles>>>,
-    trees: RwLock<HashMap<FileId, OwnedTree>>,
-    /// Held for reading while a rollback or a cleanup changes a tree: it may hold no lock on the
-    /// table, so a statement may drop the table at the same time. Held for writing for a moment
-    /// before a file is deleted, when its tree is not found any more. Innermost: its readers wait
-    /// for latches and frames only, and take it once.
-    kept: RwLock<()>,
+    trees: Trees,
     files: Mutex<PendingFiles>,
     stripes: Stripes,
     next_trx: AtomicU64,
@@ -153,8 +159,7 @@ impl Shared {
             riders,
             temporary,
             tables: RwLock::default(),
-            trees: RwLock::default(),
-            kept: RwLock::default(),
+            trees: Trees::default(),
             files: Mutex::default(),
             stripes: Stripes::new(),
             next_trx: AtomicU64::new(1),
@@ -218,12 +223,12 @@ impl Shared {
 
     /// The tree in a file, and its table.
     pub(crate) fn tree(&self, file: FileId) -> Option<OwnedTree> {
-        self.trees.read().get(&file).cloned()
+        self.trees.by_file.read().get(&file).cloned()
     }
 
     /// The tree in a file, to be changed without a lock on its table.
     pub(crate) fn keep_tree(&self, file: FileId) -> Option<KeptTree<'_>> {
-        let kept = self.kept.read();
+        let kept = self.trees.kept.read();
         let (tree, files) = self.tree(file)?;
         Some(KeptTree { tree, files, _kept: kept })
     }
@@ -231,13 +236,13 @@ impl Shared {
     /// Deletes a file for good, once nothing changes its tree. The decision to delete it must be
     /// durable.
     pub(super) fn delete_file(&self, file: FileId) -> Result<()> {
-        self.trees.write().remove(&file);
-        drop(self.kept.write());
+        self.trees.by_file.write().remove(&file);
+        drop(self.trees.kept.write());
         self.storage.space().delete_file(&self.storage, file)
     }
 
     pub(crate) fn remember_table(&self, files: Arc<TableFiles>) {
-        let mut trees = self.trees.write();
+        let mut trees = self.trees.by_file.write();
         trees.insert(files.clustered.file, (files.clustered.clone(), files.clone()));
         for tree in files.indexes.read().values() {
             trees.insert(tree.file, (tree.clone(), files.clone()));
@@ -246,11 +251,11 @@ impl Shared {
     }
 
     pub(super) fn remember_tree(&self, tree: &Arc<Tree>, files: &Arc<TableFiles>) {
-        self.trees.write().insert(tree.file, (tree.clone(), files.clone()));
+        self.trees.by_file.write().insert(tree.file, (tree.clone(), files.clone()));
     }
 
     pub(crate) fn forget_tree(&self, tree: &Tree) {
-        self.trees.write().remove(&tree.file);
+        self.trees.by_file.write().remove(&tree.file);
     }
 
     pub(crate) fn forget_table(&self, files: &Arc<TableFiles>) {
