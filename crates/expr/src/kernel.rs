@@ -78,8 +78,8 @@ impl<'a> Frame<'a> {
         &self.call.args[at].ty
     }
 
-    /// Adds a warning about an argument. Compat: strict statements refuse the value only if it comes
-    /// from a row; constants are read before.
+    /// Adds a warning about an argument. Compat: strict statements refuse the value only if it
+    /// comes from a row; constants are read before.
     #[cold]
     pub(crate) fn warn_of(&self, at: usize, def: &ErrorDef, args: &[&dyn std::fmt::Display]) {
         let mut varies = |e: &Expr| {

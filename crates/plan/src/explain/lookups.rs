@@ -1,4 +1,6 @@
-//! Facts about the whole plan that its rows need, collected once.
+//! Facts about the whole plan that its rows need.
+//! Each kind is collected once, when it is first needed: a walk for every row would take a time
+//! that grows with the square of the plan.
 
 use std::cell::OnceCell;
 

@@ -1,4 +1,5 @@
 //! The names of functions of geometries: most of them have several.
+//! Must be in lower case; calls and printed texts both read this list.
 
 /// Other names of functions, with the names that MariaDB prints.
 const PLAIN: &[(&str, &str)] = &[
