@@ -248,6 +248,10 @@ PLANNING = {
     "wide subqueries": "SELECT COUNT(*) FROM wide WHERE " + numbered("c{i} IN (SELECT c{i} FROM wide)", 900, " AND "),
     "wide aggregates": "SELECT " + numbered("SUM(c{i}),MAX(c{i}),COUNT(DISTINCT c{i})", 1000) + " FROM wide",
     "wide insert": "INSERT INTO wide SELECT " + numbered("x.c{i}+1", 1000) + " FROM wide x ON DUPLICATE KEY UPDATE " + numbered("wide.c{i}=x.c{i}", 1000),
+    "explain exists": "EXPLAIN EXTENDED SELECT " + " AND ".join(["EXISTS(SELECT 1 FROM t)"] * 20_000) + " FROM t",
+    "explain exists correlated": "EXPLAIN SELECT COUNT(*) FROM t WHERE " + " OR ".join(["EXISTS(SELECT 1 FROM t u WHERE u.a=t.b)"] * 20_000),
+    "explain unions": "EXPLAIN EXTENDED " + numbered("SELECT a FROM t WHERE a IN (SELECT b FROM t u WHERE u.a=t.a+{i})", 10_000, " UNION ALL "),
+    "explain list": "EXPLAIN FORMAT=JSON SELECT COALESCE(" + numbered("(SELECT MAX(b) FROM t u WHERE u.a=t.b+{i})", 20_000) + ") FROM t",
     "prepared": "EXECUTE IMMEDIATE 'SELECT " + numbered("a+{i}", 100_000) + " FROM t'",
 }
 

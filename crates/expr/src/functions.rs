@@ -40,6 +40,7 @@ pub(crate) mod xml;
 use std::sync::OnceLock;
 
 use hashbrown::HashMap;
+use selkie_types::geometry::printed_name;
 
 use crate::function::Function;
 
@@ -90,17 +91,11 @@ pub fn function_named(name: &str) -> Option<&'static Function> {
     static REGISTRY: OnceLock<HashMap<&'static str, &'static Function>> = OnceLock::new();
     let registry = REGISTRY.get_or_init(|| {
         let families = FAMILIES.iter().chain(geometry::FAMILIES);
-        let mut all: HashMap<_, _> =
-            families.flat_map(|f| f.iter()).map(|f| (f.name(), f)).collect();
-        for (alias, name) in geometry::ALIASES {
-            all.get(name).copied().into_iter().for_each(|function| {
-                all.insert(alias, function);
-            });
-        }
-        all
+        families.flat_map(|family| family.iter()).map(|one| (one.name(), one)).collect()
     });
-    match registry.get(name) {
-        Some(function) => Some(function),
-        None => registry.get(name.to_ascii_uppercase().as_str()).copied(),
-    }
+    let found = |name: &str| registry.get(name).copied();
+    found(name).or_else(|| found(&name.to_ascii_uppercase())).or_else(|| {
+        let printed = printed_name(&name.to_ascii_lowercase())?;
+        found(&printed.to_ascii_uppercase())
+    })
 }

@@ -9,15 +9,16 @@ mod view;
 use std::sync::Arc;
 
 use selkie_meter::demand;
+use selkie_types::error::ErrorDef;
 use selkie_types::error::catalogue::ER_WARN_ALLOWED_PACKET_OVERFLOWED;
-use selkie_types::{Column, Physical, SqlError, SqlType};
+use selkie_types::{Column, Condition, Physical, SqlError, SqlType};
 
 pub(crate) use adapt::*;
 pub(crate) use out::{BytesOut, ColumnScale, DecimalOut, NativeOut, column_of};
 pub(crate) use view::{BytesView, DecimalView, Native, View};
 
 use crate::context::EvalContext;
-use crate::expr::Call;
+use crate::expr::{Call, Expr, ExprKind};
 
 /// One evaluation of a call.
 pub struct Frame<'a> {
@@ -75,6 +76,18 @@ impl<'a> Frame<'a> {
     /// The declared type of argument `at`.
     pub(crate) fn arg_type(&self, at: usize) -> &SqlType {
         &self.call.args[at].ty
+    }
+
+    /// Adds a warning about an argument. Compat: strict statements refuse the value only if it
+    /// comes from a row; constants are read before.
+    #[cold]
+    pub(crate) fn warn_of(&self, at: usize, def: &ErrorDef, args: &[&dyn std::fmt::Display]) {
+        let mut varies = |e: &Expr| {
+            let of_row = matches!(e.kind, ExprKind::Parameter(_) | ExprKind::Subquery(_));
+            of_row || e.as_column().is_some()
+        };
+        let soft = !self.call.args[at].any(&mut varies);
+        self.ctx.push(Condition { soft, ..Condition::warning(def, args) });
     }
 
     /// Whether a result would be too long; it is NULL then, with warning 1301. A result that the

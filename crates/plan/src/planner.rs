@@ -561,6 +561,7 @@ impl Draft {
             kept,
             choices: 0,
             each_row: context.settings.variables.joins.runs_subqueries,
+            joined: 0,
         };
         for common in &mut commons {
             let taken = std::mem::replace(common, Logical::OneRow);

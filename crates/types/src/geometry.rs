@@ -5,6 +5,9 @@
 //! form, as MariaDB stores them.
 //! Nothing here reads the bytes of a value.
 
+mod functions;
+
+pub use functions::printed_name;
 use serde::{Deserialize, Serialize};
 
 use crate::{SqlType, TypeKind};

@@ -82,27 +82,65 @@ impl<'r> JsonTable<'r> {
         Ok((made, quiet))
     }
 
+    /// Columns of a document's rows. Compat: values that do not fit are warnings even of strict
+    /// statements, and columns that nothing reads are not converted.
     fn cells(&self, rows: &[Vec<JsonCell>]) -> SqlResult<Cells> {
         let columns = self.plan.table.columns.iter().enumerate();
-        let made = columns.map(|(at, column)| self.column(column, at, rows));
-        Ok(Cells { columns: made.collect::<SqlResult<_>>()?, rows: rows.len() })
+        let whole = columns.map(|(at, column)| match self.plan.used.contains(&at) {
+            true => self.whole_column(column, at, rows),
+            false => self.unread_column(column, at, rows).map(Some),
+        });
+        let whole = whole.collect::<SqlResult<Vec<_>>>()?;
+        let mark = self.env.eval.conditions.borrow().mark();
+        let made = self.row_by_row(rows, &whole);
+        self.env.eval.conditions.borrow_mut().soften_since(mark);
+        let (mut made, whole) = (made?.into_iter(), whole.into_iter());
+        let columns = whole.filter_map(|whole| whole.or_else(|| made.next().map(Arc::new)));
+        Ok(Cells { columns: columns.collect(), rows: rows.len() })
     }
 
-    fn column(
+    /// A column that nothing reads, whose values are not converted. A path without a usable value
+    /// may still be an error.
+    fn unread_column(
         &self,
         column: &JsonTableColumn,
         at: usize,
         rows: &[Vec<JsonCell>],
     ) -> SqlResult<Arc<Column>> {
-        if let Some(made) = self.whole_column(column, at, rows)? {
-            return Ok(made);
+        let may_fail = [&column.on_empty, &column.on_error].contains(&&JsonFallback::Error);
+        for cells in rows.iter().filter(|_| may_fail) {
+            pace::spend(16)?;
+            let (fallback, def) = match &cells[at] {
+                JsonCell::Missing => (&column.on_empty, &ER_JSON_TABLE_ERROR_ON_FIELD),
+                JsonCell::NotScalar => (&column.on_error, &ER_JSON_TABLE_SCALAR_EXPECTED),
+                JsonCell::Several => (&column.on_error, &ER_JSON_TABLE_MULTIPLE_MATCHES),
+                _ => continue,
+            };
+            if *fallback == JsonFallback::Error {
+                return Err(SqlError::new(def, &[&column.name, &self.plan.table.alias]));
+            }
         }
-        let mut made = column_of(&column.ty, rows.len());
-        for cells in rows {
-            pace::spend(256)?;
-            made.push(&self.value(column, &cells[at])?);
+        Ok(Arc::new(Column::nulls(column.ty.physical(), scale_of(&column.ty), rows.len())))
+    }
+
+    /// The columns that are not converted as a whole.
+    fn row_by_row(
+        &self,
+        rows: &[Vec<JsonCell>],
+        whole: &[Option<Arc<Column>>],
+    ) -> SqlResult<Vec<Column>> {
+        let columns = self.plan.table.columns.iter().enumerate().zip(whole);
+        let missing = columns.filter(|(_, whole)| whole.is_none()).map(|(column, _)| column);
+        let missing: Vec<(usize, &JsonTableColumn)> = missing.collect();
+        let empty = |(_, column): &(usize, &JsonTableColumn)| column_of(&column.ty, rows.len());
+        let mut made: Vec<Column> = missing.iter().map(empty).collect();
+        for (row, cells) in (1..).zip(rows) {
+            for ((at, column), made) in missing.iter().zip(&mut made) {
+                pace::spend(256)?;
+                made.push(&self.value(column, &cells[*at], row)?);
+            }
         }
-        Ok(Arc::new(made))
+        Ok(made)
     }
 
     /// All values of a column converted at once; `None` if that would raise a condition.
@@ -139,7 +177,7 @@ impl<'r> JsonTable<'r> {
         }
         let conditions = &self.env.eval.conditions;
         let before = conditions.borrow().mark();
-        let stored = self.store_all(column, &Arc::new(values), &from);
+        let stored = self.store_all(column, &Arc::new(values), &from, 1);
         let told = conditions.borrow_mut().forget_since(before);
         Ok(stored.ok().filter(|_| !told))
     }
@@ -152,27 +190,27 @@ impl<'r> JsonTable<'r> {
         Ok(Batch::new(columns, cells.rows))
     }
 
-    fn value(&self, column: &JsonTableColumn, cell: &JsonCell) -> SqlResult<Value> {
+    fn value(&self, column: &JsonTableColumn, cell: &JsonCell, row: u64) -> SqlResult<Value> {
         let table = &self.plan.table.alias;
         let failed = |def| SqlError::new(def, &[&column.name, table]);
         let stored = match cell {
             JsonCell::Null => return Ok(Value::Null),
             JsonCell::Missing => {
                 let error = failed(&ER_JSON_TABLE_ERROR_ON_FIELD);
-                return self.fallback(column, &column.on_empty, error);
+                return self.fallback(column, &column.on_empty, error, row);
             }
             JsonCell::NotScalar => Err(failed(&ER_JSON_TABLE_SCALAR_EXPECTED)),
             JsonCell::Several => Err(failed(&ER_JSON_TABLE_MULTIPLE_MATCHES)),
-            JsonCell::Number(n) => self.store(column, Value::Int(*n), &SqlType::bigint()),
-            JsonCell::Text(text) => self.store_text(column, text),
+            JsonCell::Number(n) => self.store(column, Value::Int(*n), &SqlType::bigint(), row),
+            JsonCell::Text(text) => self.store_text(column, text, row),
             JsonCell::Truth(value) if column.ty.is_string() => {
-                self.store_text(column, if *value { b"true" } else { b"false" })
+                self.store_text(column, if *value { b"true" } else { b"false" }, row)
             }
             JsonCell::Truth(value) => {
-                self.store(column, Value::Int((*value).into()), &SqlType::bigint())
+                self.store(column, Value::Int((*value).into()), &SqlType::bigint(), row)
             }
         };
-        stored.or_else(|error| self.fallback(column, &column.on_error, error))
+        stored.or_else(|error| self.fallback(column, &column.on_error, error, row))
     }
 
     fn fallback(
@@ -180,26 +218,33 @@ impl<'r> JsonTable<'r> {
         column: &JsonTableColumn,
         fallback: &JsonFallback,
         error: SqlError,
+        row: u64,
     ) -> SqlResult<Value> {
         match fallback {
             JsonFallback::Null => Ok(Value::Null),
             JsonFallback::Error => Err(error),
-            JsonFallback::Default(value, ty) => self.store(column, value.clone(), ty),
+            JsonFallback::Default(value, ty) => self.store(column, value.clone(), ty, row),
         }
     }
 
-    fn store_text(&self, column: &JsonTableColumn, text: &[u8]) -> SqlResult<Value> {
+    fn store_text(&self, column: &JsonTableColumn, text: &[u8], row: u64) -> SqlResult<Value> {
         let from = SqlType::varchar(text.len() as u32, CollationId::UTF8MB4_BIN);
-        self.store(column, Value::bytes(text), &from)
+        self.store(column, Value::bytes(text), &from, row)
     }
 
     /// Converts a value to the column's type.
     ///
     /// Compat: a value that does not fit raises a warning that names the table "json_table", not an
     /// error of the column.
-    fn store(&self, column: &JsonTableColumn, value: Value, from: &SqlType) -> SqlResult<Value> {
+    fn store(
+        &self,
+        column: &JsonTableColumn,
+        value: Value,
+        from: &SqlType,
+        row: u64,
+    ) -> SqlResult<Value> {
         let values = Arc::new(Column::constant(&value, from.physical(), scale_of(from), 1));
-        self.store_all(column, &values, from).map(|column| column.value(0))
+        self.store_all(column, &values, from, row).map(|column| column.value(0))
     }
 
     fn store_all(
@@ -207,6 +252,7 @@ impl<'r> JsonTable<'r> {
         column: &JsonTableColumn,
         values: &Arc<Column>,
         from: &SqlType,
+        first_row: u64,
     ) -> SqlResult<Arc<Column>> {
         let target = StoreTarget {
             ty: &column.ty,
@@ -215,7 +261,7 @@ impl<'r> JsonTable<'r> {
             column: &column.name,
             given: Given::Computed,
         };
-        convert_for_column(values, from, &target, StoreMode::Lenient, 1, self.env.eval)
+        convert_for_column(values, from, &target, StoreMode::Lenient, first_row, self.env.eval)
     }
 }
 

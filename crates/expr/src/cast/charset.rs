@@ -41,7 +41,8 @@ fn same_bytes(from: Charset, to: Charset) -> bool {
     to == Charset::Binary
         || matches!(
             (from, to),
-            (Charset::Utf8mb3, Charset::Utf8mb4) | (Charset::Ascii, _) if to.is_ascii_superset()
+            (Charset::Utf8mb3, Charset::Utf8mb4) | (Charset::Ascii, _)
+                if to.is_ascii_superset() && to != Charset::Sjis
         )
 }
 

@@ -132,7 +132,9 @@ fn integer(e: &mut Expr, unsigned: bool) {
     if length > 20 && !unsigned && !is_double {
         ty.length = 21;
     }
-    if length < 20 && !grows && !is_double {
+    // Compat: an unsigned integer of a decimal may be any, since a negative one wraps around.
+    let wraps = is_double || unsigned && e.ty.kind == TypeKind::Decimal;
+    if length < 20 && !grows && !wraps {
         ty.length = length;
         if length < 10 {
             ty.kind = TypeKind::Int;

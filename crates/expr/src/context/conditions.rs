@@ -118,6 +118,11 @@ impl Conditions {
         }
     }
 
+    /// Lets the conditions raised since `mark` stay warnings in any case.
+    pub fn soften_since(&mut self, mark: Mark) {
+        self.list.iter_mut().skip(mark.kept).for_each(|condition| condition.soft = true);
+    }
+
     /// Whether conditions were raised since `mark` whose order and text a client can see.
     pub fn is_worth_ordering_since(&self, mark: Mark) -> bool {
         self.count > mark.count && mark.kept < KEPT

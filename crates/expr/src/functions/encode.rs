@@ -428,7 +428,7 @@ fn bind_sha2(mut b: Binding<'_>) -> SqlResult<Expr> {
                 384 => hashed::<Sha384>(text, &mut plain),
                 512 => hashed::<Sha512>(text, &mut plain),
                 _ => {
-                    frame.ctx.warn(&ER_WRONG_PARAMETERS_TO_NATIVE_FCT, &[&"sha2"]);
+                    frame.warn_of(1, &ER_WRONG_PARAMETERS_TO_NATIVE_FCT, &[&"sha2"]);
                     return false;
                 }
             }

@@ -100,7 +100,7 @@ fn document<'a>(frame: &Frame<'_>, text: &'a [u8]) -> Option<Document<'a>> {
         Ok(document) => Some(document),
         Err(e) => {
             let what = format!("parse error at line {} pos {}: {}", e.line, e.position, e.message);
-            frame.ctx.warn(&ER_WRONG_VALUE, &[&"XML", &what]);
+            frame.warn_of(0, &ER_WRONG_VALUE, &[&"XML", &what]);
             None
         }
     }

@@ -319,9 +319,18 @@ impl<'a> Parser<'a> {
             return Some(());
         }
         self.at += 1;
-        for _ in 0..4 {
+        match self.code()? {
+            0xD800..0xDC00 => self.second_surrogate(),
+            0xDC00..0xE000 => self.no_character(),
+            _ => Some(()),
+        }
+    }
+
+    /// Reads the second half of a character that two escapes make.
+    fn second_surrogate(&mut self) -> Option<()> {
+        for expected in [b'\\', b'u'] {
             match self.peek() {
-                Some(b) if b.is_ascii_hexdigit() => self.at += 1,
+                Some(b) if b == expected => self.at += 1,
                 None => {
                     self.fail(ErrorKind::End, self.at);
                     return None;
@@ -332,7 +341,35 @@ impl<'a> Parser<'a> {
                 }
             }
         }
-        Some(())
+        match self.code()? {
+            0xDC00..0xE000 => Some(()),
+            _ => self.no_character(),
+        }
+    }
+
+    fn no_character(&mut self) -> Option<()> {
+        self.fail(ErrorKind::BadCharacter, self.at);
+        None
+    }
+
+    /// Reads the four digits of an escape.
+    fn code(&mut self) -> Option<u32> {
+        let mut code = 0;
+        for _ in 0..4 {
+            match self.peek().map(|b| (b as char).to_digit(16)) {
+                Some(Some(digit)) => code = code << 4 | digit,
+                None => {
+                    self.fail(ErrorKind::End, self.at);
+                    return None;
+                }
+                Some(None) => {
+                    self.fail(ErrorKind::Syntax, self.at);
+                    return None;
+                }
+            }
+            self.at += 1;
+        }
+        Some(code)
     }
 }
 
@@ -356,6 +393,11 @@ mod tests {
         assert_eq!(error("nul").map(|e| e.0), Some(ErrorKind::End));
         assert_eq!(error("[1, {\"a\": \"b").map(|e| e.0), Some(ErrorKind::End));
         assert_eq!(error("{\"a\":\"b\tc\"}"), Some((ErrorKind::NotAllowed, 8)));
+        assert_eq!(error(r#""\ud83d\ude0a\ud800\udc00""#), None);
+        assert_eq!(error(r#""\ud800""#), Some((ErrorKind::Syntax, 7)));
+        assert_eq!(error(r#""\ud800\n""#), Some((ErrorKind::Syntax, 8)));
+        assert_eq!(error(r#""\ud800\u0041""#), Some((ErrorKind::BadCharacter, 13)));
+        assert_eq!(error(r#""ab\udc00""#), Some((ErrorKind::BadCharacter, 9)));
         assert_eq!(error(&"[".repeat(100)), Some((ErrorKind::Depth, 32)));
     }
 

@@ -328,10 +328,16 @@ fn year_of(source: &Source<'_>, row: usize) -> SqlResult<u64> {
         Value::DateTime(v) => v.year().into(),
         _ => 0,
     };
-    if !matches!(year, 0 | 1901..=2155) {
-        source.report.out_of_range(row)?;
-        return Ok(0);
-    }
+    let year = match year {
+        0 | 1901..=2155 => year,
+        // Compat: the first years are taken for years of two digits.
+        1..70 => year + 2000,
+        70..100 => year + 1900,
+        _ => {
+            source.report.out_of_range(row)?;
+            return Ok(0);
+        }
+    };
     if source.report.was_copied {
         source.report.truncated(row)?;
         return Ok(year);

@@ -241,8 +241,8 @@ impl Binder<'_> {
     }
 
     fn warn_ambiguous(&mut self, name: &ast::ColumnRef, clause: Clause) {
-        let condition = Condition::warning(&ER_NON_UNIQ_ERROR, &[&name.name, &clause.name()]);
-        self.warnings.conditions.push(condition);
+        let warning = Condition::warning(&ER_NON_UNIQ_ERROR, &[&name.name, &clause.name()]);
+        self.warnings.conditions.push(Condition { soft: true, ..warning });
     }
 }
 

@@ -303,6 +303,8 @@ impl Builder<'_> {
         let mut below = required.clone();
         below.add_expr(&node.document);
         node.on.iter().for_each(|e| below.add_expr(e));
+        let columns = node.columns.iter().enumerate();
+        let used = columns.filter(|(_, id)| below.contains(**id)).map(|(at, _)| at).collect();
         below.subtract(&node.columns.iter().copied().collect());
         let input = self.build(&node.input, &below, Goal::default());
         let document = input.place(&node.document);
@@ -316,7 +318,7 @@ impl Builder<'_> {
         let rows = input.node.rows * JSON_TABLE_ROWS;
         let cost = input.node.cost + rows * cost::SCAN_ROW;
         let (table, outer) = (node.table.clone(), node.outer);
-        let join = JsonTableJoin { input: input.node, document, table, outer, on };
+        let join = JsonTableJoin { input: input.node, document, table, used, outer, on };
         let operator = Operator::JsonTable(Box::new(join));
         Built { node: PlanNode::new(operator, columns, rows, cost), layout, order: Order::none() }
     }

@@ -3,6 +3,8 @@
 
 use selkie_types::stack;
 
+use super::lookups::Lookups;
+use super::readers::Readers;
 use super::rows::{Above, ExplainRow, Facts, Walk, count, is_known, number};
 use super::work::{Run, Work};
 use crate::physical::{
@@ -31,19 +33,21 @@ pub(super) fn common_name(at: usize) -> String {
 pub(super) fn walked(plan: &Plan, facts: &Facts<'_>) -> (Vec<ExplainRow>, Vec<Block>) {
     let above = Above::default();
     let (rows, blocks) = (Vec::new(), Vec::new());
+    let used = plan.told.units.iter().flat_map(|unit| &unit.numbers).copied();
     let mut walk = Walk {
         plan,
         facts,
         rows,
         blocks,
-        next: 2,
+        next: used.max().map_or(2, |most| most + 1).max(2),
         above,
         equal: Vec::new(),
         unit: 0,
         level: 0,
         used: vec![1; plan.told.units.len()],
         kept: Vec::new(),
-        walked: Vec::new(),
+        lookups: Lookups::default(),
+        readers: Readers::of(plan),
         aliases: Vec::new(),
     };
     let is_used = |node: &PlanNode| !matches!(node.operator, Operator::Empty);
@@ -52,13 +56,10 @@ pub(super) fn walked(plan: &Plan, facts: &Facts<'_>) -> (Vec<ExplainRow>, Vec<Bl
         && !plan.common_tables.iter().any(|c| is_used(&c.plan))
         && !plan.told.units.iter().any(|unit| unit.kind == UnitKind::Kept)
         && !has_block(&plan.root);
-    let unused = plan.subplans.iter().enumerate().filter(|(_, s)| !is_used(&s.root));
-    walk.walked = unused.map(|(at, _)| at).collect();
     let first = plan.told.units.first().and_then(|unit| unit.numbers.first()).copied().unwrap_or(1);
     walk.block(&plan.root, first, if alone { "SIMPLE" } else { "PRIMARY" });
     for at in 0..plan.subplans.len() {
-        if !walk.walked.contains(&at) {
-            walk.walked.push(at);
+        if walk.readers.take_one(at) {
             let number = walk.number_of(plan.subplans[at].unit);
             walk.subplan(at, number);
         }

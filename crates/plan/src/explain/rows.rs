@@ -8,7 +8,9 @@ use super::blocks::{Block, common_name, walked};
 use super::ends::is_of_ends;
 use super::joins::looked_up;
 use super::keys::{describe_range, describe_union, key_columns, key_length};
+use super::lookups::Lookups;
 use super::names::{Names, names, show, show_all, table_column};
+use super::readers::Readers;
 use super::remarks::{
     SORTS_BY_RANK, is_grouped, is_join, remarks_of, sorts_by_rank, sorts_groups, tables_tested,
     tests_rows,
@@ -17,7 +19,7 @@ use super::units::{KeptKey, KeptRows};
 use super::work::{JoinRun, Run, SortShown, Work};
 use crate::physical::{
     Access, IndexJoin, IndexRange, JoinKind, Limit, Operator, PartsRead, Plan, PlanNode,
-    RowNumbers, SortKey, SubPlan, TableScan,
+    RowNumbers, SortKey, TableScan,
 };
 use selkie_expr::{Expr, ExprKind};
 use selkie_types::{Value, stack};
@@ -170,8 +172,9 @@ pub(super) struct Walk<'a> {
     pub(super) used: Vec<usize>,
     /// Rows of tables that are units, not yet placed behind the rows that read them.
     pub(super) kept: Vec<KeptRows>,
-    /// Subplans whose rows are shown.
-    pub(super) walked: Vec<usize>,
+    pub(super) lookups: Lookups<'a>,
+    /// Subplans whose rows are not yet shown.
+    pub(super) readers: Readers,
     /// Aliases of tables that are units, with the names shown.
     pub(super) aliases: Vec<(Box<str>, String)>,
 }
@@ -202,6 +205,7 @@ pub(super) struct Above {
 impl Walk<'_> {
     pub(super) fn node(&mut self, node: &PlanNode, id: u64, ty: &'static str) {
         stack::ensure();
+        selkie_meter::tick(100);
         let level = std::mem::take(&mut self.level);
         if let Some(of) = node.of_units.as_deref().filter(|of| level < of.units.len()) {
             return self.kept_table(node, (of, level), id, ty);
@@ -538,13 +542,8 @@ impl Walk<'_> {
         let of_outer = |slot: usize| slot >= self.plan.parameters;
         match key.kind {
             ExprKind::Parameter(slot) if of_outer(slot) => {
-                let filled = |sub: &SubPlan| {
-                    let at = sub.slots.iter().position(|own| *own == slot)?;
-                    let outer = sub.filled_by.get(at)?.as_ref()?;
-                    let column = table_column(&outer.alias, &outer.table, outer.column);
-                    Some(format!("{}.{column}", outer.table.schema()))
-                };
-                self.plan.subplans.iter().find_map(filled).unwrap_or_else(|| "func".into())
+                let outer = self.lookups.outer(self.plan, slot);
+                outer.map_or_else(|| "func".into(), str::to_owned)
             }
             _ if key.any(&mut |e| matches!(e.kind, ExprKind::Parameter(at) if of_outer(at))) => {
                 "func".into()
@@ -598,30 +597,13 @@ impl Walk<'_> {
         let column =
             text.split_once('.').filter(|_| !text.starts_with(|c: char| c.is_ascii_digit()));
         match column.filter(|_| is_plain(text)) {
-            Some((alias, _)) => match self.schema_of(alias) {
+            Some((alias, _)) => match self.lookups.schema(self.plan, alias) {
                 Some(schema) => format!("{schema}.{text}"),
                 None => text.to_owned(),
             },
             None if is_plain(text) => "const".into(),
             None => "func".into(),
         }
-    }
-
-    /// Schema of the table with the alias `alias`.
-    fn schema_of(&self, alias: &str) -> Option<Box<str>> {
-        let mut found = None;
-        let mut visit = |node: &PlanNode| {
-            let table = match &node.operator {
-                Operator::TableScan(scan) if *scan.alias == *alias => &scan.table,
-                Operator::IndexJoin(join) if *join.lookup.alias == *alias => &join.lookup.table,
-                _ => return,
-            };
-            found.get_or_insert_with(|| table.schema().into());
-        };
-        self.plan.root.visit(&mut visit);
-        self.plan.subplans.iter().for_each(|s| s.root.visit(&mut visit));
-        self.plan.common_tables.iter().for_each(|c| c.plan.visit(&mut visit));
-        found
     }
 
     /// Number of rows of a table that is read whole and has at most one row.

@@ -4,6 +4,7 @@
 //! Compat: here most are parts of the plan around them, and the rows of EXPLAIN use MariaDB's
 //! words for that: a join by equal values finds rows by the key `key0`.
 
+use hashbrown::HashSet;
 use selkie_expr::Expr;
 use selkie_types::{SqlType, stack};
 
@@ -207,8 +208,6 @@ impl Walk<'_> {
 
     /// A number that no SELECT of the statement has.
     pub(super) fn fresh(&mut self) -> u64 {
-        let used = self.plan.told.units.iter().flat_map(|unit| &unit.numbers).max();
-        self.next = self.next.max(used.map_or(0, |most| most + 1));
         self.next += 1;
         self.next - 1
     }
@@ -321,14 +320,10 @@ impl Walk<'_> {
             kept.into_iter().partition(|kept| kept.reader == id);
         self.kept = others;
         inner.extend(own.into_iter().map(|kept| (kept.id, Inner::Rows(kept.rows))));
-        for at in 0..self.plan.subplans.len() {
-            if self.walked.contains(&at) || self.reader_of(at) != id {
-                continue;
-            }
-            self.walked.push(at);
-            let unit = self.plan.subplans[at].unit;
-            let own = self.number_of(unit);
-            if !inner.iter().any(|(number, _)| *number == own) {
+        let mut known: HashSet<u64> = inner.iter().map(|(number, _)| *number).collect();
+        for at in self.readers.take(id) {
+            let own = self.number_of(self.plan.subplans[at].unit);
+            if known.insert(own) {
                 inner.push((own, Inner::Subplan(at)));
             }
         }
@@ -339,29 +334,6 @@ impl Walk<'_> {
                 Inner::Subplan(at) => self.subplan(at, number),
             }
         }
-    }
-
-    /// Number of the shown block that contains a subquery.
-    fn reader_of(&self, subplan: usize) -> u64 {
-        let units = &self.plan.told.units;
-        let mut within = units.get(self.plan.subplans[subplan].unit).map_or(1, |unit| unit.within);
-        for _ in 0..units.len() {
-            let Some(at) = units.iter().position(|unit| unit.numbers.contains(&within)) else {
-                return within;
-            };
-            let is_shown = match units[at].kind {
-                UnitKind::Statement | UnitKind::Kept => true,
-                UnitKind::Merged => false,
-                UnitKind::Subquery | UnitKind::Compared => {
-                    self.plan.subplans.iter().any(|sub| sub.unit == at)
-                }
-            };
-            if is_shown {
-                return within;
-            }
-            within = units[at].within;
-        }
-        within
     }
 }
 

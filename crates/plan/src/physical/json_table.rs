@@ -53,6 +53,8 @@ pub struct JsonTableJoin {
     pub document: Expr,
     /// The table.
     pub table: Arc<JsonTableDef>,
+    /// Positions of the columns of the table that something reads.
+    pub used: Vec<usize>,
     /// Whether a row of the input without rows of the table is kept, with NULLs.
     pub outer: bool,
     /// Join conditions over the columns of the input and of the table.

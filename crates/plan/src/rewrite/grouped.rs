@@ -50,7 +50,7 @@ impl Unnest<'_> {
         condition: &Expr,
     ) -> Option<(JoinKind, Logical, Vec<Expr>, Expr)> {
         let state = &self.subqueries[subquery.id.0 as usize];
-        if state.finished || state.volatile {
+        if state.finished || state.volatile || self.is_full() {
             return None;
         }
         self.prepare(subquery.id);
@@ -74,6 +74,7 @@ impl Unnest<'_> {
             return None;
         }
         let kind = self.fill(value, &mut result, &node, condition)?;
+        self.joined += 1;
         Some((kind, Logical::Aggregate(Box::new(node)), on, result))
     }
 

@@ -13,6 +13,10 @@ use crate::logical::{ColumnId, ColumnSet, Columns, Cut, Join, Logical, SubqueryS
 use crate::physical::JoinKind;
 use crate::settings::StatisticsSource;
 
+/// Most subqueries of a list of conditions that become joins. Each join passes the columns of those
+/// before it on, and is nested in them: more stay subplans.
+const MOST_JOINS: usize = 128;
+
 /// Unnests the subqueries of a plan.
 pub(crate) struct Unnest<'a> {
     /// Columns of the statement.
@@ -29,6 +33,8 @@ pub(crate) struct Unnest<'a> {
     pub choices: u32,
     /// EXISTS and IN that choose rows stay subplans, which run for each row.
     pub each_row: bool,
+    /// Number of joins made for the list of conditions that is worked on.
+    pub joined: usize,
 }
 
 /// Unnests all subqueries of `plan`.
@@ -57,6 +63,7 @@ impl Unnest<'_> {
 
     fn filter(&mut self, mut input: Logical, conditions: Vec<Expr>) -> Logical {
         let mut kept = Vec::with_capacity(conditions.len());
+        let outside = std::mem::take(&mut self.joined);
         for condition in conditions.into_iter().flat_map(Expr::into_conjuncts) {
             if !condition.has_subquery() {
                 kept.push(condition);
@@ -66,6 +73,7 @@ impl Unnest<'_> {
             input = joined;
             kept.extend(rest);
         }
+        self.joined = outside;
         input.filter(kept)
     }
 
@@ -124,7 +132,7 @@ impl Unnest<'_> {
             _ => return None,
         };
         let state = &self.subqueries[subquery.id.0 as usize];
-        if state.finished || state.volatile || self.each_row && !told {
+        if state.finished || state.volatile || self.is_full() || self.each_row && !told {
             return None;
         }
         self.prepare(subquery.id);
@@ -157,7 +165,13 @@ impl Unnest<'_> {
         if composite && self.keep() {
             return None;
         }
+        self.joined += 1;
         Some((right, on, nullable))
+    }
+
+    /// Whether no more subqueries of the conditions become joins.
+    pub(super) fn is_full(&self) -> bool {
+        self.joined >= MOST_JOINS
     }
 
     /// EXISTS over the rows of an IN that are equal to its operand, which an index may find. Only

@@ -44,11 +44,11 @@ impl ColumnDef<'_> {
         put_lenenc_bytes(out, b"def");
         for name in [self.schema, self.table, self.org_table, self.name, self.org_name] {
             match self.names {
-                Some(to) if !name.is_ascii() || !to.is_ascii_superset() => {
+                Some(to) => {
                     let (name, _) = Charset::Utf8mb4.convert(name.as_bytes(), to);
                     put_lenenc_bytes(out, &name);
                 }
-                _ => put_lenenc_bytes(out, name.as_bytes()),
+                None => put_lenenc_bytes(out, name.as_bytes()),
             }
         }
         if caps.has(Capabilities::EXTENDED_METADATA) {

@@ -53,6 +53,7 @@ impl Charset {
     fn is_subset(self, bytes: &[u8], to: Self) -> bool {
         (self == Self::Utf8mb3 && to == Self::Utf8mb4)
             || (self.is_ascii_superset() && to.is_ascii_superset() && bytes.is_ascii())
+                && !(to == Self::Sjis && bytes.contains(&b'\\'))
     }
 
     /// The bytes, with zeros in front if they are too short for whole units.
@@ -107,5 +108,9 @@ mod tests {
         assert_eq!(Utf8mb4.convert(b"\xED\xBF\xBF", Ucs2), (b"\xDF\xFF"[..].into(), 0));
         assert_eq!(Utf8mb4.convert(b"\xED\xBF\xBF", Utf16).1, 1);
         assert_eq!(Koi8r.convert(b"\xC1", Cp1251).0, &b"\xE0"[..]);
+        // Compat: the backslash of Shift-JIS is one of two bytes, unless the text is in it.
+        assert_eq!(Utf8mb4.convert(b"a\\", Sjis).0, &b"a\x81\x5F"[..]);
+        assert_eq!(Binary.convert(b"a\\", Sjis).0, &b"a\\"[..]);
+        assert_eq!(Sjis.convert(b"a\\", Utf8mb4).0, &b"a\\"[..]);
     }
 }

@@ -222,7 +222,11 @@ fn split(collation: &Collation, pattern: &[u8], escape: Option<u32>) -> Vec<Part
         let mut code = match charset.max_len() {
             // Compat: bytes are compared, whatever their meaning.
             1 => Some(u32::from(pattern[at])),
-            _ => charset.decode(&pattern[at..]).map(|c| c.0),
+            // The backslash that Shift-JIS has besides that of ASCII does not escape.
+            _ => charset
+                .decode(&pattern[at..])
+                .filter(|(code, len)| *code >= 0x80 || *len == charset.min_len())
+                .map(|c| c.0),
         };
         let escaped = code.is_some() && code == escape && at + len < pattern.len();
         if escaped {

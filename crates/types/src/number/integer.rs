@@ -32,8 +32,22 @@ pub fn parse_integer(text: &[u8]) -> Parsed<i128> {
 pub fn parse_integer_rounded(text: &[u8]) -> Parsed<i128> {
     let parsed = Decimal::parse(text);
     let past_end = if parsed.value.is_negative() { MIN - 1 } else { MAX + 1 };
-    let value = parsed.value.to_i128().unwrap_or(past_end);
+    let value = match pointless(&text[..parsed.consumed], &text[parsed.consumed..]) {
+        Some(digits) => digits,
+        None => parsed.value.to_i128().unwrap_or(past_end),
+    };
     clamp(value, parsed.rest, parsed.consumed)
+}
+
+/// Compat: before a second point the first one does not count, as in `1.2.3`, which is 12.
+fn pointless(number: &[u8], rest: &[u8]) -> Option<i128> {
+    let is_exact = !number.iter().any(|b| b.eq_ignore_ascii_case(&b'e'));
+    if rest.first() != Some(&b'.') || !number.contains(&b'.') || !is_exact {
+        return None;
+    }
+    let digits = number.iter().filter(|b| b.is_ascii_digit());
+    let value = digits.fold(0, |value, b| (value * 10 + i128::from(b - b'0')).min(MAX + 1));
+    Some(if number.contains(&b'-') { -value } else { value })
 }
 
 fn clamp(value: i128, rest: Rest, consumed: usize) -> Parsed<i128> {
@@ -94,6 +108,10 @@ mod tests {
         assert_eq!(parse_integer_rounded(b"-1.5").value, -2);
         assert_eq!(parse_integer_rounded(b"1.2e3").value, 1200);
         assert!(parse_integer_rounded(b"1e30").overflow);
+        assert_eq!(parse_integer_rounded(b"255.1.2.3").value, 2551);
+        assert_eq!(parse_integer_rounded(b" -1.5.").value, -15);
+        assert_eq!(parse_integer_rounded(b".5.5").value, 5);
+        assert_eq!(parse_integer_rounded(b"1.2e1.5").value, 12);
         assert_eq!(parse_integer_rounded(b"-1e90").value, i128::from(i64::MIN));
     }
 

@@ -1,0 +1,18 @@
+-- Warnings that come before a statement runs do not fail strict statements: ambiguous names, constants.
+CREATE TABLE c (a INT, b BIGINT, t TIME, s VARCHAR(20));
+INSERT INTO c VALUES (1, 2, '10:00:00', '<a');
+CREATE TABLE d (a VARCHAR(200));
+SELECT b*2 t, COUNT(*) FROM c GROUP BY t;
+INSERT INTO d SELECT b*2 t FROM c GROUP BY t;
+CREATE TABLE e AS SELECT SUM(b*2) t, COUNT(*) FROM c GROUP BY t;
+INSERT INTO d VALUES ((SELECT b*2 t FROM c GROUP BY t));
+UPDATE d SET a = (SELECT b*3 t FROM c GROUP BY t);
+INSERT INTO d SELECT EXTRACTVALUE('<a', '/a');
+INSERT INTO d SELECT UPDATEXML(CONCAT('<', 'a'), '/a', 'x') FROM c;
+INSERT INTO d SELECT EXTRACTVALUE(s, '/a') FROM c;
+INSERT INTO d VALUES (SHA2('a', 5));
+INSERT INTO d SELECT SHA2(s, 5) FROM c;
+INSERT INTO d SELECT SHA2(s, a) FROM c;
+SELECT * FROM d;
+SELECT * FROM e;
+DROP TABLE c, d, e;

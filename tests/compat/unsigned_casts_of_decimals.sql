@@ -1,0 +1,7 @@
+-- A decimal as an unsigned integer may have any value, since a negative one wraps around.
+CREATE TABLE c (d DECIMAL(4,1), i INT UNSIGNED, a INT);
+INSERT INTO c VALUES (-1.5, 5, -1), (2.5, 6, 7);
+CREATE TABLE t AS SELECT CAST(-1.5 AS UNSIGNED) a, CAST(1.5 AS UNSIGNED) b, CAST(d AS UNSIGNED) c, CAST(-d AS UNSIGNED) e, CAST(AVG(a) AS UNSIGNED) f, CAST(-1.5 AS SIGNED) g, CAST(i AS UNSIGNED) h, CAST(a AS UNSIGNED) j, CAST(SUM(a) AS UNSIGNED) k, CAST(IF(a, 1.5, 2) AS UNSIGNED) l FROM c GROUP BY d;
+SHOW CREATE TABLE t;
+SELECT * FROM t;
+DROP TABLE c, t;
