@@ -42,6 +42,8 @@ pub struct PlanVariables {
     pub auto_is_null: bool,
     /// Treatment of outer joins and subqueries.
     pub joins: JoinSwitches,
+    /// `subquery_cache` of `optimizer_switch`. Only EXPLAIN follows it.
+    pub subquery_cache: bool,
     /// Treatment of derived tables. Only EXPLAIN follows it.
     pub derived: DerivedSwitches,
 }
@@ -94,6 +96,7 @@ impl PlanVariables {
         explains: false,
         auto_is_null: false,
         joins: JoinSwitches { table_elimination: true, runs_subqueries: false },
+        subquery_cache: true,
         derived: DerivedSwitches { merge: true, with_keys: true },
     };
 }

@@ -7,7 +7,7 @@ use selkie_sql::ast::{
     ColumnRef, Expr, ExprKind, Ident, IsTest, Join, JoinCondition, JoinKind, Literal, Query,
     QueryBody, Select, SelectItem, TableFactor, TableName, TableRef,
 };
-use selkie_sql::{UnparseOptions, unparse_numbered};
+use selkie_sql::{UnparseOptions, unparse_expr, unparse_numbered};
 use selkie_types::charset::identifier_eq;
 use selkie_types::{Condition, SqlType, Value, stack};
 
@@ -15,7 +15,9 @@ use super::aliases;
 use super::arrange::Arranger;
 use super::constants::{CACHE, cached, propagate};
 use super::having::show_empty;
+use super::kept_results::show_kept_results;
 use super::merged::merge_views;
+use super::outer_columns::each_outer_column;
 use super::versions::add_versions;
 use crate::define::Qualifier;
 use crate::planner::{PlanContext, bind_constant};
@@ -89,6 +91,9 @@ pub fn query_text(
     let sql_mode = context.types.sql_mode;
     let names = selkie_sql::Names::Quoted;
     let options = UnparseOptions { charset: charset.name(), sql_mode, parameters, names };
+    if context.settings.variables.subquery_cache {
+        show_kept_results(&mut query, &|e| unparse_expr(e, &options));
+    }
     (unparse_numbered(&query, &options), conditions)
 }
 
@@ -308,6 +313,9 @@ impl Shown<'_> {
         }
         expr.window_exprs_mut().into_iter().for_each(|e| self.constants(e));
         expr.operands_mut().into_iter().for_each(|e| self.constants(e));
+        if let Some(query) = expr.query_mut() {
+            each_outer_column(query, &[], &mut |column| self.constants(column));
+        }
     }
 
     /// The conjunction of `conditions`, without those that are true.

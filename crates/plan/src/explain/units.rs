@@ -315,6 +315,11 @@ impl Walk<'_> {
 
     /// Rows of the blocks inside a block, the last ones of the text first.
     pub(super) fn inner_blocks(&mut self, id: u64) {
+        self.inner_blocks_but(id, None);
+    }
+
+    /// The same, without the blocks by which the combined rows of a unit are sorted.
+    pub(super) fn inner_blocks_but(&mut self, id: u64, sorted: Option<usize>) {
         let mut inner: Vec<(u64, Inner)> = Vec::new();
         let kept = std::mem::take(&mut self.kept);
         let (own, others): (Vec<KeptRows>, Vec<KeptRows>) =
@@ -322,11 +327,13 @@ impl Walk<'_> {
         self.kept = others;
         inner.extend(own.into_iter().map(|kept| (kept.id, Inner::Rows(kept.rows))));
         for at in 0..self.plan.subplans.len() {
-            if self.walked.contains(&at) || self.reader_of(at) != id {
+            let unit = self.plan.subplans[at].unit;
+            let orders = self.plan.told.units.get(unit).and_then(|unit| unit.orders);
+            let is_later = sorted.is_some() && orders == sorted;
+            if is_later || self.walked.contains(&at) || self.reader_of(at) != id {
                 continue;
             }
             self.walked.push(at);
-            let unit = self.plan.subplans[at].unit;
             let own = self.number_of(unit);
             if !inner.iter().any(|(number, _)| *number == own) {
                 inner.push((own, Inner::Subplan(at)));
@@ -344,6 +351,10 @@ impl Walk<'_> {
     /// Number of the shown block that contains a subquery.
     fn reader_of(&self, subplan: usize) -> u64 {
         let units = &self.plan.told.units;
+        let orders = units.get(self.plan.subplans[subplan].unit).and_then(|unit| unit.orders);
+        if let Some(sorted) = orders {
+            return units[sorted].numbers.first().copied().unwrap_or(1);
+        }
         let mut within = units.get(self.plan.subplans[subplan].unit).map_or(1, |unit| unit.within);
         for _ in 0..units.len() {
             let Some(at) = units.iter().position(|unit| unit.numbers.contains(&within)) else {

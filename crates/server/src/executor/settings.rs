@@ -167,6 +167,7 @@ impl Values<'_> {
                 table_elimination: self.switch("table_elimination"),
                 runs_subqueries: !self.switch("semijoin") && !self.switch("materialization"),
             },
+            subquery_cache: self.switch("subquery_cache"),
             derived: DerivedSwitches {
                 merge: self.switch("derived_merge"),
                 with_keys: self.switch("derived_with_keys"),
