@@ -53,6 +53,8 @@ pub struct PlanVariables {
 pub struct JoinSwitches {
     /// `table_elimination`.
     pub table_elimination: bool,
+    /// `semijoin`. Only EXPLAIN follows it.
+    pub semijoin: bool,
     /// Neither `semijoin` nor `materialization`: the subqueries of WHERE run for each row.
     pub runs_subqueries: bool,
 }
@@ -95,7 +97,7 @@ impl PlanVariables {
         condition_selectivity: 4,
         explains: false,
         auto_is_null: false,
-        joins: JoinSwitches { table_elimination: true, runs_subqueries: false },
+        joins: JoinSwitches { table_elimination: true, semijoin: true, runs_subqueries: false },
         subquery_cache: true,
         derived: DerivedSwitches { merge: true, with_keys: true },
     };

@@ -406,7 +406,7 @@ fn is_fixed(expr: &Expr) -> bool {
         && !expr.has_side_effects()
         && !expr.any(&mut |e| match &e.kind {
             ExprKind::Column(_) | ExprKind::Stored(_) => true,
-            ExprKind::Subquery(s) => !s.args.iter().all(|(_, value)| is_fixed(value)),
+            ExprKind::Subquery(s) => s.reads_rows(),
             _ => false,
         })
 }

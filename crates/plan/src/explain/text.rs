@@ -17,7 +17,9 @@ use super::constants::{CACHE, cached, propagate};
 use super::having::show_empty;
 use super::kept_results::show_kept_results;
 use super::merged::merge_views;
+use super::numbers::numbers;
 use super::outer_columns::each_outer_column;
+use super::pulled::{pull_tables, show_pulled_first};
 use super::versions::add_versions;
 use crate::define::Qualifier;
 use crate::planner::{PlanContext, bind_constant};
@@ -77,7 +79,9 @@ pub fn query_text(
     context: &PlanContext<'_>,
     (now_micros, parameters): (i64, &[String]),
 ) -> (String, Vec<Condition>) {
+    let numbers = numbers(&mut query.clone());
     let mut query = prepared(query, context);
+    let pulled = pull_tables(&mut query, context);
     let none = Known::default();
     let known = if selects(&query).len() == known.len() { known } else { &[] };
     let shown = Shown { all: known, known: &none, context, parameters: parameters.len() };
@@ -87,6 +91,7 @@ pub fn query_text(
     }
     let conditions = propagate(&mut query, context, now_micros);
     shown.finish(&mut query.body);
+    show_pulled_first(&mut query.body, &pulled);
     let charset = context.types.collation_connection.charset();
     let sql_mode = context.types.sql_mode;
     let names = selkie_sql::Names::Quoted;
@@ -94,7 +99,7 @@ pub fn query_text(
     if context.settings.variables.subquery_cache {
         show_kept_results(&mut query, &|e| unparse_expr(e, &options));
     }
-    (unparse_numbered(&query, &options), conditions)
+    (unparse_numbered(&query, &options, &numbers), conditions)
 }
 
 /// The SELECTs that a query combines, in order of the text; none if it combines anything else.

@@ -165,6 +165,7 @@ impl Values<'_> {
             auto_is_null: self.flag(ids.sql_auto_is_null),
             joins: JoinSwitches {
                 table_elimination: self.switch("table_elimination"),
+                semijoin: self.switch("semijoin"),
                 runs_subqueries: !self.switch("semijoin") && !self.switch("materialization"),
             },
             subquery_cache: self.switch("subquery_cache"),
