@@ -13,7 +13,7 @@ use selkie_types::stack;
 
 use super::aliases;
 use super::outer_columns::each_outer_column;
-use crate::bind::Names;
+use crate::bind::{Names, changes_by_row};
 use crate::define::Qualifier;
 use crate::planner::PlanContext;
 use crate::updatable::of_view;
@@ -191,6 +191,10 @@ impl Merger<'_> {
             return None;
         }
         let query = self.definition(view, &schema.value)?;
+        let QueryBody::Select(select) = &query.body else { return None };
+        if changes_by_row(&query, select) {
+            return None;
+        }
         let QueryBody::Select(select) = query.body else { return None };
         if !inner && select.where_clause.is_some() {
             return None;
@@ -232,11 +236,8 @@ fn is_mergeable(query: &Query) -> bool {
     let computes = |e: &Expr| match &e.kind {
         ExprKind::GroupConcat(_) => true,
         ExprKind::Call(call) => {
-            let changes = || {
-                let found = selkie_expr::function_named(&call.name.value);
-                found.is_none_or(|function| !function.is_deterministic())
-            };
-            call.over.is_some() || call.schema.is_some() || changes()
+            let is_known = selkie_expr::function_named(&call.name.value).is_some();
+            call.over.is_some() || call.schema.is_some() || !is_known
         }
         _ => false,
     };
@@ -244,16 +245,7 @@ fn is_mergeable(query: &Query) -> bool {
         SelectItem::Expr { expr, .. } => expr.find(&mut |e| computes(e).then_some(())).is_some(),
         SelectItem::Wildcard { .. } => true,
     };
-    let is_assigned = |e: &Expr| {
-        let assigns = |e: &Expr| matches!(e.kind, ExprKind::AssignUserVar { .. });
-        e.find(&mut |e| assigns(e).then_some(())).is_some()
-    };
-    let in_items = |item: &SelectItem| match item {
-        SelectItem::Expr { expr, .. } => is_assigned(expr),
-        SelectItem::Wildcard { .. } => false,
-    };
-    let assigns = select.items.iter().any(in_items) || select.where_clause.iter().any(is_assigned);
-    plain && !assigns && !select.items.iter().any(item_computes)
+    plain && !changes_by_row(query, select) && !select.items.iter().any(item_computes)
 }
 
 fn joined(left: TableRef, right: TableRef) -> TableRef {

@@ -33,7 +33,7 @@ impl Walk<'_> {
         if row.access == Some("const") && values.iter().any(|value| value != "const") {
             row.access = Some("eq_ref");
         }
-        self.above.tested |= computed;
+        self.above.tested |= computed && !scan.shown.tested.entries;
         row.reference = Some(values.join(","));
     }
 
