@@ -69,8 +69,8 @@ pub fn unparse_query(query: &Query, options: &UnparseOptions<'_>) -> String {
 }
 
 /// The text of a query as EXPLAIN shows it: SELECTs have numbers if there are several, and joins
-/// have no outer parentheses. `numbers`: of SELECTs by the starts of their texts, sorted; one that is
-/// not there has its number in the order of the text.
+/// have no outer parentheses. `numbers`: of SELECTs by the starts of their texts, sorted; one that
+/// is not there has its number in the order of the text.
 pub fn unparse_numbered(
     query: &Query,
     options: &UnparseOptions<'_>,

@@ -171,8 +171,8 @@ fn alone(plan: &Plan, node: &PlanNode) -> Plan {
     }
 }
 
-/// A plan that reads the row of a scan with all its stored columns and without its filters; the only
-/// row of a table with at most one of `rows` without a key.
+/// A plan that reads the row of a scan with all its stored columns and without its filters. The
+/// only row of a table, which has `rows`, is read without a key.
 fn whole_row(plan: &Plan, scan: &TableScan, rows: Option<u64>) -> (Plan, Vec<usize>) {
     let table: &TableInfo = &scan.table;
     let is_stored = |c: &ColumnInfo| c.generated.is_none() || c.system.is_bound();

@@ -41,9 +41,9 @@ impl Walk<'_> {
             with.tables.iter_mut().for_each(|table| self.query(&mut table.query));
         }
         let cut = query.limit.as_ref().and_then(|limit| limit.count.as_ref());
-        let is_empty = cut.is_some_and(is_zero);
+        let place = if cut.is_some_and(is_zero) { Place::Within } else { Place::Value };
         match &mut query.body {
-            QueryBody::Select(select) => self.select(select, &mut query.order_by, is_empty),
+            QueryBody::Select(select) => self.select(select, &mut query.order_by, place),
             body => {
                 self.body(body);
                 let around = std::mem::replace(&mut self.unnamed, names_of(body));
@@ -58,7 +58,7 @@ impl Walk<'_> {
     fn body(&mut self, body: &mut QueryBody) {
         stack::ensure();
         match body {
-            QueryBody::Select(select) => self.select(select, &mut [], false),
+            QueryBody::Select(select) => self.select(select, &mut [], Place::Value),
             QueryBody::Values(_) => {}
             QueryBody::Nested(query) => self.query(query),
             QueryBody::Combined { first, rest } => {
@@ -68,9 +68,9 @@ impl Walk<'_> {
         }
     }
 
-    fn select(&mut self, select: &mut Select, order_by: &mut [OrderItem], is_empty: bool) {
+    fn select(&mut self, select: &mut Select, order_by: &mut [OrderItem], values: Place) {
         let around = std::mem::take(&mut self.unnamed);
-        let never = is_empty || select.where_clause.as_ref().is_some_and(is_zero);
+        let never = values == Place::Within || select.where_clause.as_ref().is_some_and(is_zero);
         let place = |place| if never { Place::Within } else { place };
         for item in &mut select.items {
             if let SelectItem::Expr { expr, .. } = item {

@@ -149,21 +149,26 @@ impl Merger<'_> {
                 join.right = self.table(join.right, right);
                 TableRef::Join(join)
             }
-            TableRef::Derived(derived) => self.derived(derived, inner),
+            TableRef::Derived(mut derived) => {
+                merge_within(&mut derived.query, self.context, self.left);
+                match inner || is_single(&derived.query) {
+                    true => self.derived(derived),
+                    false => TableRef::Derived(derived),
+                }
+            }
             other => other,
         }
     }
 
     /// A derived table, or the tables below it.
-    fn derived(&mut self, mut derived: Box<DerivedTable>, inner: bool) -> TableRef {
-        merge_within(&mut derived.query, self.context, self.left);
+    fn derived(&mut self, derived: Box<DerivedTable>) -> TableRef {
         let merges = self.context.settings.variables.derived.merge
             && derived.system_time.is_none()
             && is_mergeable(&derived.query);
         let QueryBody::Select(select) = &derived.query.body else {
             return TableRef::Derived(derived);
         };
-        if !merges || !inner && (select.where_clause.is_some() || select.from.len() > 1) {
+        if !merges {
             return TableRef::Derived(derived);
         }
         let mut select = select.clone();
@@ -222,6 +227,12 @@ impl Merger<'_> {
         merge_within(&mut query, self.context, self.left);
         Some(query)
     }
+}
+
+/// Whether a query is a SELECT of one table without conditions.
+fn is_single(query: &Query) -> bool {
+    let QueryBody::Select(select) = &query.body else { return false };
+    select.where_clause.is_none() && select.from.len() == 1
 }
 
 /// Whether MariaDB merges a derived table's query into the one around it.

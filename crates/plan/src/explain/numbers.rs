@@ -1,5 +1,5 @@
-//! Numbers of the SELECTs of a text, as EXPLAIN shows them: in the order in which they begin. A text
-//! keeps them where some of its SELECTs are merged into others.
+//! Numbers of the SELECTs of a text, as EXPLAIN shows them: in the order in which they begin. A
+//! text keeps them where some of its SELECTs are merged into others.
 
 use selkie_sql::ast::{
     Expr, JoinCondition, OrderItem, Query, QueryBody, Select, SelectItem, TableRef,
@@ -19,7 +19,7 @@ pub(super) fn numbers(query: &mut Query) -> Vec<(u32, u32)> {
 }
 
 struct Walk {
-    /// Where a SELECT counts as begun, and where its text begins.
+    /// Place at which a SELECT counts as begun, and start of its text.
     found: Vec<(u32, u32)>,
     /// Compat: a SELECT behind WITH comes before those inside it.
     begins: Option<u32>,

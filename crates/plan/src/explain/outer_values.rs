@@ -91,8 +91,11 @@ impl Walk<'_> {
     }
 
     /// Whether the rows of a subquery depend on rows that are not known before others are read.
+    /// Compat: those that are compared also depend on known ones.
     pub(super) fn depends_on_rows(&self, subplan: &SubPlan) -> bool {
-        subplan.slots.iter().any(|slot| !self.is_known_slot(*slot))
+        let kind = self.plan.told.units.get(subplan.unit).map(|unit| unit.kind);
+        let compares = kind == Some(UnitKind::Compared);
+        subplan.slots.iter().any(|slot| compares || !self.is_known_slot(*slot))
     }
 
     /// Whether the block that is walked is that of a subquery.

@@ -301,10 +301,10 @@ impl Units {
         around
     }
 
-    /// Notes whether the combined rows of the current unit are sorted. The last one counts: that
+    /// Notes by how many keys the combined rows of the current unit are sorted. The last one counts: that
     /// of the outermost parentheses.
-    pub(crate) fn sort_combined(&mut self, sorted: bool) {
-        self.all[self.current].sorted = sorted;
+    pub(crate) fn sort_combined(&mut self, keys: usize) {
+        self.all[self.current].sorted = keys > 0;
     }
 
     /// Whether a unit is a part of ORDER BY behind the combined SELECTs of its parent.
