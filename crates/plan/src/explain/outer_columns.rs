@@ -1,4 +1,6 @@
-//! Columns of the blocks around a query, in a query with qualified names. Works on syntax.
+//! Columns of the blocks around a query, in a query with qualified names.
+//!
+//! Works on syntax. Must not visit a column of a table that any block inside the query names.
 
 use selkie_sql::ast::{
     Expr, ExprKind, JoinCondition, OrderItem, Query, QueryBody, Select, SelectItem, TableRef,

@@ -96,7 +96,7 @@ pub fn query_text(
     let sql_mode = context.types.sql_mode;
     let names = selkie_sql::Names::Quoted;
     let options = UnparseOptions { charset: charset.name(), sql_mode, parameters, names };
-    if context.settings.variables.subquery_cache {
+    if context.settings.variables.joins.subquery_cache {
         show_kept_results(&mut query, &|e| unparse_expr(e, &options));
     }
     (unparse_numbered(&query, &options, &numbers), conditions)

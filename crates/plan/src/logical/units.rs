@@ -301,8 +301,8 @@ impl Units {
         around
     }
 
-    /// Notes by how many keys the combined rows of the current unit are sorted. The last one counts: that
-    /// of the outermost parentheses.
+    /// Notes by how many keys the combined rows of the current unit are sorted. The last one
+    /// counts: that of the outermost parentheses.
     pub(crate) fn sort_combined(&mut self, keys: usize) {
         self.all[self.current].sorted = keys > 0;
     }

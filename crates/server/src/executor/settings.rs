@@ -166,9 +166,9 @@ impl Values<'_> {
             joins: JoinSwitches {
                 table_elimination: self.switch("table_elimination"),
                 semijoin: self.switch("semijoin"),
+                subquery_cache: self.switch("subquery_cache"),
                 runs_subqueries: !self.switch("semijoin") && !self.switch("materialization"),
             },
-            subquery_cache: self.switch("subquery_cache"),
             derived: DerivedSwitches {
                 merge: self.switch("derived_merge"),
                 with_keys: self.switch("derived_with_keys"),
