@@ -229,6 +229,14 @@ pub struct Subquery {
     pub placed: bool,
 }
 
+impl Subquery {
+    /// Whether it depends on columns of the rows for which it runs.
+    pub fn reads_rows(&self) -> bool {
+        let mut values = self.args.iter().chain(&self.operands).map(|(_, value)| value);
+        values.any(|value| !value.is_same_for_rows())
+    }
+}
+
 /// Scope of a system variable that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VariableScope {

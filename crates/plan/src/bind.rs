@@ -60,6 +60,7 @@ pub use auto_is_null::AUTO_IS_NULL_VALUE;
 pub(crate) use common::Common;
 pub use converted::{Converted, Warnings};
 pub(crate) use delete::BoundDelete;
+pub(crate) use from::changes_by_row;
 pub use handler::{HandlerRead, HandlerSyntax};
 pub(crate) use insert::BoundInsert;
 pub(crate) use insert_target::BoundView;

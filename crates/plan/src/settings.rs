@@ -46,11 +46,15 @@ pub struct PlanVariables {
     pub derived: DerivedSwitches,
 }
 
-/// Flags of `optimizer_switch` about what becomes a join.
+/// Flags of `optimizer_switch` about joins and subqueries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JoinSwitches {
     /// `table_elimination`.
     pub table_elimination: bool,
+    /// `semijoin`. Only EXPLAIN follows it.
+    pub semijoin: bool,
+    /// `subquery_cache`. Only EXPLAIN follows it.
+    pub subquery_cache: bool,
     /// Neither `semijoin` nor `materialization`: the subqueries of WHERE run for each row.
     pub runs_subqueries: bool,
 }
@@ -93,7 +97,12 @@ impl PlanVariables {
         condition_selectivity: 4,
         explains: false,
         auto_is_null: false,
-        joins: JoinSwitches { table_elimination: true, runs_subqueries: false },
+        joins: JoinSwitches {
+            table_elimination: true,
+            semijoin: true,
+            subquery_cache: true,
+            runs_subqueries: false,
+        },
         derived: DerivedSwitches { merge: true, with_keys: true },
     };
 }

@@ -69,10 +69,15 @@ pub fn unparse_query(query: &Query, options: &UnparseOptions<'_>) -> String {
 }
 
 /// The text of a query as EXPLAIN shows it: SELECTs have numbers if there are several, and joins
-/// have no outer parentheses.
-pub fn unparse_numbered(query: &Query, options: &UnparseOptions<'_>) -> String {
+/// have no outer parentheses. `numbers`: of SELECTs by the starts of their texts, sorted; one that
+/// is not there has its number in the order of the text.
+pub fn unparse_numbered(
+    query: &Query,
+    options: &UnparseOptions<'_>,
+    numbers: &[(u32, u32)],
+) -> String {
     let text = |selects: Option<u32>| {
-        let mut writer = Writer { selects, bare_joins: true, ..Writer::new(options) };
+        let mut writer = Writer { selects, numbers, bare_joins: true, ..Writer::new(options) };
         writer.whole_query(query);
         writer
     };
@@ -94,6 +99,8 @@ struct Writer<'a> {
     options: UnparseOptions<'a>,
     /// Number of SELECTs so far; `None` if they have no numbers.
     selects: Option<u32>,
+    /// Known numbers of SELECTs by the starts of their texts.
+    numbers: &'a [(u32, u32)],
     /// Joins of FROM get no parentheses.
     bare_joins: bool,
     /// The text is a query, not an expression.
@@ -106,6 +113,7 @@ impl<'a> Writer<'a> {
             out: String::new(),
             options: *options,
             selects: None,
+            numbers: &[],
             bare_joins: false,
             of_query: true,
         }

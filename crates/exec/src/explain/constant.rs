@@ -14,8 +14,16 @@ use selkie_types::{Batch, Charset, SqlResult, SqlType, TypeKind, Value, stack};
 use crate::ResultSink;
 use crate::query::execution::Execution;
 
-/// Nodes of a block that are scans of constant tables.
-pub(super) fn find<'p>(block: &'p PlanNode, exact: ExactRows<'_>) -> Vec<&'p PlanNode> {
+/// The scan of a constant table.
+#[derive(Clone, Copy)]
+pub(super) struct Found<'p> {
+    node: &'p PlanNode,
+    /// Number of rows of a table with at most one; `None` if a unique key finds the row.
+    rows: Option<u64>,
+}
+
+/// Scans of constant tables of a block.
+pub(super) fn find<'p>(block: &'p PlanNode, exact: ExactRows<'_>) -> Vec<Found<'p>> {
     let mut found = Vec::new();
     candidates(block, exact, &mut found);
     found
@@ -36,38 +44,43 @@ pub(super) fn empty_tables(
         };
         let Operator::TableScan(scan) = &right.operator else { return };
         if is_whole(scan) && exact(scan) == Some(0) {
-            let table = constant_table(scan, &whole_row(plan, scan).1, None);
+            let table = constant_table(scan, &whole_row(plan, scan, Some(0)).1, None);
             found.push(ConstantTable { alone: true, ..table });
         }
     });
     found
 }
 
-/// The scans of the nodes `found`, whose rows it reads, and the facts known from these rows.
+/// The scans that were `found`, whose rows it reads, and the facts known from these rows.
 pub(super) fn read<'p>(
     execution: &mut Execution<'_>,
     plan: &'p Plan,
-    found: Vec<&'p PlanNode>,
+    found: Vec<Found<'p>>,
 ) -> SqlResult<(Vec<&'p TableScan>, Known)> {
     let mut known = Known { eliminated: plan.told.eliminated.clone(), ..Known::default() };
     let mut scans = Vec::new();
     let found_rows = execution.session.values.found_rows.get();
-    for node in found {
+    for Found { node, rows } in found {
         let Operator::TableScan(scan) = &node.operator else { continue };
         let mut run = |plan: &Plan| {
-            let mut rows = Rows::default();
-            execution.with_sink(&mut rows).run_plan(plan)?;
-            SqlResult::Ok(rows.0)
+            let mut given = Rows::default();
+            execution.with_sink(&mut given).run_plan(plan)?;
+            SqlResult::Ok(given.0)
         };
-        let (whole, columns) = whole_row(plan, scan);
+        let (whole, columns) = whole_row(plan, scan, rows);
         let row = run(&whole)?.into_iter().next();
-        let empty = row.is_none() && scan.filter.is_empty() && is_whole(scan);
-        let passes =
-            row.is_some() && (scan.filter.is_empty() || !run(&alone(plan, node))?.is_empty());
+        let every = scan.filter.is_empty() && is_whole(scan);
+        let empty = row.is_none() && every;
+        let passes = row.is_some()
+            && (every
+                || rows.is_none() && scan.filter.is_empty()
+                || !run(&alone(plan, node))?.is_empty());
         if !passes && !empty {
             known.never = Some(Never::Where);
         }
-        known.tables.push(constant_table(scan, &columns, row));
+        let alone = rows.is_some() && row.is_some();
+        let table = constant_table(scan, &columns, row);
+        known.tables.push(ConstantTable { alone, ..table });
         scans.push(&**scan);
     }
     execution.session.values.found_rows.set(found_rows);
@@ -96,12 +109,13 @@ impl ResultSink for Rows {
 }
 
 /// Scans of the outermost query that give at most one row, which is part of every result row.
-fn candidates<'p>(node: &'p PlanNode, exact: ExactRows<'_>, found: &mut Vec<&'p PlanNode>) {
+fn candidates<'p>(node: &'p PlanNode, exact: ExactRows<'_>, found: &mut Vec<Found<'p>>) {
     stack::ensure();
     let (left, right) = match &node.operator {
         Operator::TableScan(scan) => {
-            if is_single(scan, exact) {
-                found.push(node);
+            let rows = exact(scan).filter(|rows| *rows <= 1 && is_read_in_order(scan));
+            if rows.is_some() || is_by_unique_key(scan) {
+                found.push(Found { node, rows });
             }
             return;
         }
@@ -129,16 +143,16 @@ fn candidates<'p>(node: &'p PlanNode, exact: ExactRows<'_>, found: &mut Vec<&'p 
     right.into_iter().for_each(|right| candidates(right, exact, found));
 }
 
-/// Whether a scan reads the only row of a table, or one row by a unique key with literal values.
-fn is_single(scan: &TableScan, exact: ExactRows<'_>) -> bool {
-    match &scan.access {
-        Access::Index(range) if range.unique => {
-            let mut values = range.ranges.iter().flat_map(|r| &r.equal);
-            values.all(|value| value.as_literal().is_some())
-        }
-        Access::Index(range) if !range.ranges.is_empty() => false,
-        _ => exact(scan).is_some_and(|rows| rows <= 1),
-    }
+/// Whether a scan reads one row by a unique key with literal values.
+fn is_by_unique_key(scan: &TableScan) -> bool {
+    let Access::Index(range) = &scan.access else { return false };
+    let mut values = range.ranges.iter().flat_map(|r| &r.equal);
+    range.unique && values.all(|value| value.as_literal().is_some())
+}
+
+/// Whether a scan reads a table, or ranges of one index, and no union of indexes.
+fn is_read_in_order(scan: &TableScan) -> bool {
+    matches!(scan.access, Access::Index(_) | Access::Full { .. })
 }
 
 /// A plan of a single node of `plan`; it takes no row locks.
@@ -157,14 +171,17 @@ fn alone(plan: &Plan, node: &PlanNode) -> Plan {
     }
 }
 
-/// A plan that reads the row of a scan with all its stored columns and without its filters.
-fn whole_row(plan: &Plan, scan: &TableScan) -> (Plan, Vec<usize>) {
+/// A plan that reads the row of a scan with all its stored columns and without its filters. The
+/// only row of a table, which has `rows`, is read without a key.
+fn whole_row(plan: &Plan, scan: &TableScan, rows: Option<u64>) -> (Plan, Vec<usize>) {
     let table: &TableInfo = &scan.table;
     let is_stored = |c: &ColumnInfo| c.generated.is_none() || c.system.is_bound();
     let stored = |at: &usize| is_stored(&table.columns[*at]);
     let columns: Vec<usize> = (0..table.columns.len()).filter(stored).collect();
     let mut access = scan.access.clone();
-    if let Access::Index(range) = &mut access {
+    if rows.is_some() {
+        access = Access::Full { reverse: false };
+    } else if let Access::Index(range) = &mut access {
         range.covering = false;
     }
     let row = TableScan {
@@ -187,20 +204,23 @@ fn whole_row(plan: &Plan, scan: &TableScan) -> (Plan, Vec<usize>) {
     (Plan { output, ..alone(plan, &node) }, columns)
 }
 
-/// Whether the scan does not find its row by a unique key.
+/// Whether a scan reads all rows of its table.
 fn is_whole(scan: &TableScan) -> bool {
-    !matches!(&scan.access, Access::Index(range) if range.unique)
+    match &scan.access {
+        Access::Full { .. } => true,
+        Access::Index(range) => range.ranges.is_empty(),
+        Access::Union(_) | Access::Text(_) => false,
+    }
 }
 
 fn constant_table(scan: &TableScan, columns: &[usize], row: Option<Vec<Value>>) -> ConstantTable {
-    let alone = is_whole(scan) && row.is_some();
     let row = row.unwrap_or_else(|| vec![Value::Null; columns.len()]);
     let values = columns.iter().zip(&row).map(|(at, value)| {
         let column = &scan.table.columns[*at];
         let (name, ty) = (column.name.clone(), column.ty.clone());
         ConstantValue { name, literal: literal(value, &ty), ty }
     });
-    ConstantTable { alias: scan.alias.clone(), values: values.collect(), alone }
+    ConstantTable { alias: scan.alias.clone(), values: values.collect(), alone: false }
 }
 
 /// A value as an SQL literal.

@@ -231,6 +231,25 @@ impl Expr {
         }
     }
 
+    /// Whether it has one value for all rows of a block: it reads no columns, nothing that changes,
+    /// and no subquery.
+    pub fn is_same_for_rows(&self) -> bool {
+        !self.any(&mut |e| {
+            let changes = matches!(
+                e.kind,
+                ExprKind::Column(_)
+                    | ExprKind::Held(_)
+                    | ExprKind::Stored(_)
+                    | ExprKind::Subquery(_)
+                    | ExprKind::UserVariable(..)
+                    | ExprKind::AssignUserVariable(..)
+                    | ExprKind::Sequence(_)
+                    | ExprKind::Match(_)
+            );
+            changes || e.varies()
+        })
+    }
+
     /// Whether this node is constant if its operands are.
     pub fn is_constant_over_constants(&self) -> bool {
         !self.varies()

@@ -232,7 +232,7 @@ impl Binder<'_> {
             }
             ast::SelectItem::Wildcard { .. } => false,
         };
-        is_plain && !select.items.iter().any(&mut computes)
+        is_plain && !select.items.iter().any(&mut computes) && !changes_by_row(query, select)
     }
 
     /// Notes that MariaDB keeps the rows of a table, unless it merges its query.
@@ -504,4 +504,26 @@ fn inner(left: Logical, right: Logical, on: Vec<Expr>, straight: bool) -> Logica
     }
     let kind = JoinKind::Inner;
     Logical::Join(Box::new(Join { kind, left, right, on, mark: None, straight }))
+}
+
+/// Whether expressions of a SELECT may change with each of its rows, so that MariaDB computes the
+/// rows once and keeps them: they are random, or assign variables.
+pub(crate) fn changes_by_row(query: &ast::Query, select: &ast::Select) -> bool {
+    let is_random = |call: &ast::FunctionCall| {
+        let found = selkie_expr::function_named(&call.name.value).filter(|_| call.schema.is_none());
+        found.is_some_and(|found| !found.is_deterministic() && !found.has_side_effects())
+    };
+    let changes = |e: &ast::Expr| match &e.kind {
+        ast::ExprKind::AssignUserVar { .. } => true,
+        ast::ExprKind::Call(call) => is_random(call),
+        _ => false,
+    };
+    let has_change = |e: &ast::Expr| e.find(&mut |e| changes(e).then_some(())).is_some();
+    let of_item = |item: &ast::SelectItem| match item {
+        ast::SelectItem::Expr { expr, .. } => has_change(expr),
+        ast::SelectItem::Wildcard { .. } => false,
+    };
+    select.items.iter().any(of_item)
+        || select.where_clause.iter().any(has_change)
+        || query.order_by.iter().any(|key| has_change(&key.expr))
 }

@@ -89,6 +89,7 @@ impl Binder<'_> {
                 let query = self.combined(first, rest, Tail { in_order, ..Tail::default() })?;
                 self.refuse_tables(tail, true)?;
                 self.refuse_aggregates(tail)?;
+                self.columns.units.sort_combined(tail.order_by.len());
                 self.tail(query, tail)
             }
         }

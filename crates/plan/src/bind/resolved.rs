@@ -51,7 +51,8 @@ impl Binder<'_> {
     }
 
     /// A name as the note shows it: with all its parts if it is a column of a table, as it is
-    /// written if it is an entry of the select list. Compat: so is a column of a view.
+    /// written if it is an entry of the select list. Compat: so is a column of a view. One of
+    /// combined queries has its name only.
     fn resolved_text(&self, at: usize, name: &ast::ColumnRef, found: &Expr) -> String {
         let Some(id) = self.column_read(found) else { return name.to_string() };
         let named = |source: &&Source| {
@@ -64,6 +65,7 @@ impl Binder<'_> {
         let is_listed = matches!(source.columns, SourceColumns::Listed(_));
         let own = self.name_in_source(source, id).unwrap_or_default();
         match source.schema.is_empty() {
+            true if source.name.is_empty() => own.to_string(),
             true => format!("{}.{own}", source.name),
             false if is_listed => name.to_string(),
             false => format!("{}.{}.{own}", source.schema, source.name),

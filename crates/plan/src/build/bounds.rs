@@ -406,7 +406,7 @@ fn is_fixed(expr: &Expr) -> bool {
         && !expr.has_side_effects()
         && !expr.any(&mut |e| match &e.kind {
             ExprKind::Column(_) | ExprKind::Stored(_) => true,
-            ExprKind::Subquery(s) => !s.args.is_empty(),
+            ExprKind::Subquery(s) => s.reads_rows(),
             _ => false,
         })
 }

@@ -566,7 +566,7 @@ fn finish(
 /// constant.
 fn is_constant_query(condition: &Expr) -> bool {
     let correlated = condition.any(&mut |e| match &e.kind {
-        ExprKind::Subquery(s) => !s.args.is_empty() || !s.operands.is_empty(),
+        ExprKind::Subquery(s) => s.reads_rows(),
         _ => false,
     });
     !correlated && condition.is_deterministic() && !condition.has_side_effects()

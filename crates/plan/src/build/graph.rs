@@ -327,7 +327,7 @@ impl Builder<'_> {
         for condition in pool {
             let mask = leaves_of(&condition, &sets);
             let correlated = condition.any(&mut |e| match &e.kind {
-                ExprKind::Subquery(s) => !s.args.is_empty() || !s.operands.is_empty(),
+                ExprKind::Subquery(s) => s.reads_rows(),
                 _ => false,
             });
             if mask == 0
@@ -426,7 +426,7 @@ fn take_own(pool: &mut Vec<Expr>, columns: &ColumnSet) -> Vec<Expr> {
         let used = ColumnSet::of(c);
         let movable = c.is_deterministic() && !c.has_side_effects();
         let correlated = c.any(&mut |e| match &e.kind {
-            ExprKind::Subquery(s) => !s.args.is_empty() || !s.operands.is_empty(),
+            ExprKind::Subquery(s) => s.reads_rows(),
             _ => false,
         });
         !used.is_empty() && used.is_subset(columns) && movable && !correlated

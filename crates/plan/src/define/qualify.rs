@@ -87,10 +87,25 @@ impl<'a> Qualifier<'a> {
         }
         let names = match &mut query.body {
             QueryBody::Select(select) => self.select(select, &mut query.order_by, named),
-            body => self.body(body, named),
+            body => {
+                let names = self.body(body, named);
+                self.combined_keys(&mut query.order_by, &names);
+                names
+            }
         };
         self.common.truncate(before);
         names
+    }
+
+    /// Keys that sort the rows of combined queries, whose columns have no table.
+    fn combined_keys(&mut self, keys: &mut [OrderItem], names: &[Box<str>]) {
+        if keys.is_empty() {
+            return;
+        }
+        self.scopes.push(Vec::new());
+        self.add(None, Ident::new(""), names.to_vec());
+        keys.iter_mut().for_each(|key| self.expr(&mut key.expr));
+        self.scopes.pop();
     }
 
     fn common_table(&mut self, table: &mut CommonTable, recursive: bool) {
@@ -500,7 +515,8 @@ impl<'a> Qualifier<'a> {
             column.name = Ident::new(name.clone());
         }
         column.schema = source.schema.clone().map(Box::new);
-        column.table = Some(Box::new(source.alias.clone()));
+        let is_named = !source.alias.value.is_empty();
+        column.table = is_named.then(|| Box::new(source.alias.clone()));
     }
 }
 

@@ -49,6 +49,7 @@ pub(super) fn walked(plan: &Plan, facts: &Facts<'_>) -> (Vec<ExplainRow>, Vec<Bl
         lookups: Lookups::default(),
         readers: Readers::of(plan),
         aliases: Vec::new(),
+        emptied: None,
     };
     let is_used = |node: &PlanNode| !matches!(node.operator, Operator::Empty);
     let alone = !plan.sizes.asks_tables
@@ -217,10 +218,10 @@ impl Walk<'_> {
     /// The blocks of a subquery.
     pub(super) fn subplan(&mut self, at: usize, number: u64) {
         let subplan = &self.plan.subplans[at];
-        let ty = match (subplan.slots.is_empty(), subplan.volatile) {
-            (false, _) => "DEPENDENT SUBQUERY",
-            (true, true) => "UNCACHEABLE SUBQUERY",
-            (true, false) => "SUBQUERY",
+        let ty = match (self.depends_on_rows(subplan), subplan.volatile) {
+            (true, _) => "DEPENDENT SUBQUERY",
+            (false, true) => "UNCACHEABLE SUBQUERY",
+            (false, false) => "SUBQUERY",
         };
         let around = std::mem::replace(&mut self.unit, subplan.unit);
         self.block(&subplan.root, number, ty);
@@ -237,7 +238,14 @@ impl Walk<'_> {
     fn own_rows(&mut self, node: &PlanNode, id: u64, ty: &'static str) {
         stack::ensure();
         self.above = Above::default();
+        let around = self.emptied.take();
         let first = self.rows.len();
+        self.own_lines(node, id, ty, first);
+        self.say_emptied(first, id, ty);
+        self.emptied = around;
+    }
+
+    fn own_lines(&mut self, node: &PlanNode, id: u64, ty: &'static str, first: usize) {
         self.blocks.push(Block { id, work: self.work(source_of(node)), ..Block::default() });
         if is_cut(node) {
             let mut row = self.row(id, ty, "");
@@ -355,7 +363,19 @@ impl Walk<'_> {
     }
 
     pub(super) fn set(&mut self, node: &PlanNode, set: &SetOperation, id: u64, ty: &'static str) {
-        let remarks = std::mem::take(&mut self.above.remarks);
+        let unit = self.unit;
+        let mut remarks = std::mem::take(&mut self.above.remarks);
+        // Compat: rows are sorted even where all keys are constants.
+        if self
+            .plan
+            .told
+            .units
+            .get(unit)
+            .is_some_and(|u| u.sorted && u.numbers.first() == Some(&id))
+            && !remarks.contains(&"Using filesort")
+        {
+            remarks.push("Using filesort");
+        }
         let mut numbers = vec![id.to_string()];
         let blocks = blocks_of(set);
         let operators: Vec<SetOperator> = blocks.iter().skip(1).map(|(op, _)| *op).collect();
@@ -366,7 +386,7 @@ impl Walk<'_> {
                 if self.rows.len() == before {
                     self.say_without_tables(input, id, ty);
                 }
-                self.inner_blocks(id);
+                self.inner_blocks_but(id, Some(unit));
             } else {
                 let number = self.next_number();
                 numbers.push(number.to_string());
@@ -374,10 +394,12 @@ impl Walk<'_> {
             }
         }
         self.union_result(node, &numbers, &operators);
-        let Some(row) = self.rows.last_mut() else { return };
         // Compat: the rows of UNION ALL are kept nowhere, unless they are sorted.
-        row.passes_by = passes_by(set) && remarks.is_empty();
-        row.extra = remarks.join("; ");
+        if let Some(row) = self.rows.last_mut() {
+            row.passes_by = passes_by(set) && remarks.is_empty();
+            row.extra = remarks.join("; ");
+        }
+        self.inner_blocks(id);
     }
 
     fn union_result(&mut self, node: &PlanNode, numbers: &[String], operators: &[SetOperator]) {

@@ -7,8 +7,7 @@ use std::cell::OnceCell;
 use hashbrown::HashMap;
 use selkie_meter::tick;
 
-use super::names::table_column;
-use crate::physical::{Operator, Plan, PlanNode};
+use crate::physical::{Operator, OuterColumn, Plan, PlanNode};
 
 /// Facts that rows look up.
 #[derive(Default)]
@@ -16,7 +15,7 @@ pub(super) struct Lookups<'p> {
     /// Schemas of the tables, by their aliases.
     schemas: OnceCell<HashMap<&'p str, &'p str>>,
     /// Columns of outer queries, by the parameters that get their values.
-    outer: OnceCell<HashMap<usize, String>>,
+    outer: OnceCell<HashMap<usize, &'p OuterColumn>>,
 }
 
 impl<'p> Lookups<'p> {
@@ -26,8 +25,8 @@ impl<'p> Lookups<'p> {
     }
 
     /// The column of an outer query whose value a parameter gets.
-    pub(super) fn outer(&self, plan: &Plan, slot: usize) -> Option<&str> {
-        self.outer.get_or_init(|| outer_of(plan)).get(&slot).map(String::as_str)
+    pub(super) fn outer(&self, plan: &'p Plan, slot: usize) -> Option<&'p OuterColumn> {
+        self.outer.get_or_init(|| outer_of(plan)).get(&slot).copied()
     }
 }
 
@@ -54,16 +53,13 @@ fn schemas_of(plan: &Plan) -> HashMap<&str, &str> {
     schemas
 }
 
-fn outer_of(plan: &Plan) -> HashMap<usize, String> {
+fn outer_of(plan: &Plan) -> HashMap<usize, &OuterColumn> {
     let mut outer = HashMap::new();
     for subplan in &plan.subplans {
         tick(100);
         for (slot, filled) in subplan.slots.iter().zip(&subplan.filled_by) {
             if let Some(filled) = filled {
-                outer.entry(*slot).or_insert_with(|| {
-                    let column = table_column(&filled.alias, &filled.table, filled.column);
-                    format!("{}.{column}", filled.table.schema())
-                });
+                outer.entry(*slot).or_insert(filled);
             }
         }
     }

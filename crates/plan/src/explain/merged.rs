@@ -5,14 +5,15 @@ use std::cell::Cell;
 
 use selkie_catalog::{TableKind, View};
 use selkie_sql::ast::{
-    ColumnRef, Expr, ExprKind, Ident, Join, JoinCondition, JoinKind, OrderItem, Query, QueryBody,
-    SelectItem, TableFactor, TableRef,
+    ColumnRef, DerivedTable, Expr, ExprKind, Ident, Join, JoinCondition, JoinKind, OrderItem,
+    Query, QueryBody, Select, SelectItem, TableFactor, TableRef,
 };
 use selkie_types::charset::identifier_eq;
 use selkie_types::stack;
 
 use super::aliases;
-use crate::bind::Names;
+use super::outer_columns::each_outer_column;
+use crate::bind::{Names, changes_by_row};
 use crate::define::Qualifier;
 use crate::planner::PlanContext;
 use crate::updatable::of_view;
@@ -39,7 +40,41 @@ pub(super) fn merge_views(query: &mut Query, context: &PlanContext<'_>) {
 }
 
 fn merge_within(query: &mut Query, context: &PlanContext<'_>, left: &Cell<usize>) {
-    let QueryBody::Select(select) = &mut query.body else { return };
+    stack::ensure();
+    match &mut query.body {
+        QueryBody::Select(select) => {
+            if let Some(order) = merge_select(select, &mut query.order_by, context, left) {
+                query.order_by = order;
+            }
+        }
+        body => merge_body(body, context, left),
+    }
+}
+
+fn merge_body(body: &mut QueryBody, context: &PlanContext<'_>, left: &Cell<usize>) {
+    stack::ensure();
+    match body {
+        QueryBody::Select(select) => {
+            merge_select(select, &mut Vec::new(), context, left);
+        }
+        QueryBody::Values(_) => {}
+        QueryBody::Nested(query) => merge_within(query, context, left),
+        QueryBody::Combined { first, rest } => {
+            merge_body(first, context, left);
+            rest.iter_mut().for_each(|operand| merge_body(&mut operand.body, context, left));
+        }
+    }
+}
+
+/// Merges the views and derived tables of a SELECT. Returns the ORDER BY of the only one, if the
+/// SELECT has none itself.
+fn merge_select(
+    select: &mut Select,
+    order_by: &mut [OrderItem],
+    context: &PlanContext<'_>,
+    left: &Cell<usize>,
+) -> Option<Vec<OrderItem>> {
+    each_subquery(select, &mut |query| merge_within(query, context, left));
     let (views, conditions) = (Vec::new(), Vec::new());
     let mut merger = Merger { context, views, conditions, order: None, left };
     let from = std::mem::take(&mut select.from);
@@ -53,7 +88,7 @@ fn merge_within(query: &mut Query, context: &PlanContext<'_>, left: &Cell<usize>
     }
     select.where_clause.iter_mut().chain(&mut select.having).for_each(replace);
     select.group_by.iter_mut().for_each(|item| replace(&mut item.expr));
-    query.order_by.iter_mut().for_each(|item| replace(&mut item.expr));
+    order_by.iter_mut().for_each(|item| replace(&mut item.expr));
     select.from.iter_mut().for_each(|table| replace_on(table, &views, left));
     if !conditions.is_empty() {
         let own = select.where_clause.take().into_iter().chain(conditions);
@@ -61,9 +96,26 @@ fn merge_within(query: &mut Query, context: &PlanContext<'_>, left: &Cell<usize>
         select.where_clause = Some(Expr { kind, span: Default::default() });
     }
     let plain = select.group_by.is_empty() && !select.options.distinct;
-    if let (true, true, Some(order)) = (plain, query.order_by.is_empty(), order) {
-        query.order_by = order;
+    order.filter(|_| plain && order_by.is_empty())
+}
+
+/// Calls `visit` with the subqueries in the expressions of a SELECT.
+fn each_subquery(select: &mut Select, visit: &mut dyn FnMut(&mut Query)) {
+    for item in &mut select.items {
+        if let SelectItem::Expr { expr, .. } = item {
+            subqueries_of(expr, visit);
+        }
     }
+    let conditions = select.where_clause.iter_mut().chain(&mut select.having);
+    conditions.for_each(|e| subqueries_of(e, visit));
+}
+
+fn subqueries_of(e: &mut Expr, visit: &mut dyn FnMut(&mut Query)) {
+    stack::ensure();
+    if let Some(query) = e.query_mut() {
+        visit(query);
+    }
+    e.operands_mut().into_iter().for_each(|e| subqueries_of(e, visit));
 }
 
 struct Merger<'a> {
@@ -97,8 +149,42 @@ impl Merger<'_> {
                 join.right = self.table(join.right, right);
                 TableRef::Join(join)
             }
+            TableRef::Derived(mut derived) => {
+                merge_within(&mut derived.query, self.context, self.left);
+                match inner || is_single(&derived.query) {
+                    true => self.derived(derived),
+                    false => TableRef::Derived(derived),
+                }
+            }
             other => other,
         }
+    }
+
+    /// A derived table, or the tables below it.
+    fn derived(&mut self, derived: Box<DerivedTable>) -> TableRef {
+        let merges = self.context.settings.variables.derived.merge
+            && derived.system_time.is_none()
+            && is_mergeable(&derived.query);
+        let QueryBody::Select(select) = &derived.query.body else {
+            return TableRef::Derived(derived);
+        };
+        if !merges {
+            return TableRef::Derived(derived);
+        }
+        let mut select = select.clone();
+        let mut columns = Vec::new();
+        for item in std::mem::take(&mut select.items) {
+            let SelectItem::Expr { expr, alias: Some(alias), .. } = item else {
+                return TableRef::Derived(derived);
+            };
+            columns.push((alias.value, expr));
+        }
+        let Some(below) = std::mem::take(&mut select.from).into_iter().reduce(joined) else {
+            return TableRef::Derived(derived);
+        };
+        self.conditions.extend(select.where_clause);
+        self.views.push(Merged { alias: derived.alias, columns });
+        below
     }
 
     fn view(&mut self, factor: &TableFactor, inner: bool) -> Option<TableRef> {
@@ -110,6 +196,10 @@ impl Merger<'_> {
             return None;
         }
         let query = self.definition(view, &schema.value)?;
+        let QueryBody::Select(select) = &query.body else { return None };
+        if changes_by_row(&query, select) {
+            return None;
+        }
         let QueryBody::Select(select) = query.body else { return None };
         if !inner && select.where_clause.is_some() {
             return None;
@@ -139,6 +229,36 @@ impl Merger<'_> {
     }
 }
 
+/// Whether a query is a SELECT of one table without conditions.
+fn is_single(query: &Query) -> bool {
+    let QueryBody::Select(select) = &query.body else { return false };
+    select.where_clause.is_none() && select.from.len() == 1
+}
+
+/// Whether MariaDB merges a derived table's query into the one around it.
+fn is_mergeable(query: &Query) -> bool {
+    let plain = query.with.is_none() && query.limit.is_none() && query.procedure.is_none();
+    let QueryBody::Select(select) = &query.body else { return false };
+    let plain = plain
+        && !select.options.distinct
+        && select.group_by.is_empty()
+        && select.having.is_none()
+        && !select.from.is_empty();
+    let computes = |e: &Expr| match &e.kind {
+        ExprKind::GroupConcat(_) => true,
+        ExprKind::Call(call) => {
+            let is_known = selkie_expr::function_named(&call.name.value).is_some();
+            call.over.is_some() || call.schema.is_some() || !is_known
+        }
+        _ => false,
+    };
+    let item_computes = |item: &SelectItem| match item {
+        SelectItem::Expr { expr, .. } => expr.find(&mut |e| computes(e).then_some(())).is_some(),
+        SelectItem::Wildcard { .. } => true,
+    };
+    plain && !changes_by_row(query, select) && !select.items.iter().any(item_computes)
+}
+
 fn joined(left: TableRef, right: TableRef) -> TableRef {
     let (kind, condition) = (JoinKind::Inner, JoinCondition::None);
     TableRef::Join(Box::new(Join { left, right, kind, condition }))
@@ -160,6 +280,9 @@ fn replace(e: &mut Expr, views: &[Merged], left: &Cell<usize>) {
     }
     e.window_exprs_mut().into_iter().for_each(|e| replace(e, views, left));
     e.operands_mut().into_iter().for_each(|e| replace(e, views, left));
+    if let Some(query) = e.query_mut() {
+        each_outer_column(query, &[], &mut |column| replace(column, views, left));
+    }
 }
 
 /// Number of nodes, at most `most`.

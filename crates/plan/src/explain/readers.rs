@@ -29,10 +29,16 @@ impl Readers {
         Self { of_block, shown }
     }
 
-    /// The subplans inside a block, which count as shown from now on.
-    pub(super) fn take(&mut self, block: u64) -> Vec<usize> {
-        let mut own = self.of_block.remove(&block).unwrap_or_default();
-        tick(STEP * (own.len() + 1));
+    /// The subplans inside a block but those that are to come later. They count as shown from now
+    /// on.
+    pub(super) fn take(&mut self, block: u64, is_later: impl Fn(usize) -> bool) -> Vec<usize> {
+        let all = self.of_block.remove(&block).unwrap_or_default();
+        tick(STEP * (all.len() + 1));
+        let (later, mut own): (Vec<usize>, Vec<usize>) =
+            all.into_iter().partition(|at| is_later(*at));
+        if !later.is_empty() {
+            self.of_block.insert(block, later);
+        }
         own.retain(|at| !std::mem::replace(&mut self.shown[*at], true));
         own
     }
@@ -66,6 +72,10 @@ impl<'p> Places<'p> {
     /// Number of the shown block that contains a subquery.
     fn reader_of(&self, subplan: &SubPlan) -> u64 {
         let units = &self.plan.told.units;
+        let orders = units.get(subplan.unit).and_then(|unit| unit.orders);
+        if let Some(sorted) = orders {
+            return units[sorted].numbers.first().copied().unwrap_or(1);
+        }
         let mut within = units.get(subplan.unit).map_or(1, |unit| unit.within);
         for _ in 0..units.len() {
             tick(STEP);

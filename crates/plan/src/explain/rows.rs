@@ -21,7 +21,7 @@ use crate::physical::{
     Access, IndexJoin, IndexRange, JoinKind, Limit, Operator, PartsRead, Plan, PlanNode,
     RowNumbers, SortKey, TableScan,
 };
-use selkie_expr::{Expr, ExprKind};
+use selkie_expr::Expr;
 use selkie_types::{Value, stack};
 
 /// One line of EXPLAIN.
@@ -177,6 +177,8 @@ pub(super) struct Walk<'a> {
     pub(super) readers: Readers,
     /// Aliases of tables that are units, with the names shown.
     pub(super) aliases: Vec<(Box<str>, String)>,
+    /// The block being walked, if a table without rows leaves none to it, with the reason.
+    pub(super) emptied: Option<(u64, &'static str)>,
 }
 
 /// Information from the operators above for the next table.
@@ -445,6 +447,7 @@ impl Walk<'_> {
         row.possible_keys = list(&scan.shown.possible_keys);
         row.partitions =
             scan.parts.as_ref().and_then(|parts| (self.facts.parts)(&scan.table, parts));
+        self.note_empty(scan, id);
         if let Some(rows) = self.single_row(scan) {
             row.access = Some("system");
             row.rows = Some(rows);
@@ -515,43 +518,6 @@ impl Walk<'_> {
             && (self.facts.exact)(scan) == Some(0)
     }
 
-    /// Whether the key of a scan depends on the rows of an outer block.
-    fn follows_outer(&self, scan: &TableScan) -> bool {
-        let Access::Index(range) = &scan.access else { return false };
-        let of_outer =
-            |e: &Expr| matches!(e.kind, ExprKind::Parameter(slot) if slot >= self.plan.parameters);
-        let mut keys = range.ranges.iter().flat_map(|range| &range.equal);
-        keys.any(|key| key.any(&mut |e| of_outer(e)))
-    }
-
-    /// Names the values of a key that depends on the rows of an outer block.
-    fn name_outer(&self, row: &mut ExplainRow, scan: &TableScan) {
-        if row.reference.is_none() || !self.follows_outer(scan) {
-            return;
-        }
-        if row.access == Some("ref") {
-            row.rows = Some(count(scan.shown.rows_per_key));
-        }
-        let Access::Index(range) = &scan.access else { return };
-        let keys = range.ranges.iter().take(1).flat_map(|range| &range.equal);
-        row.reference = Some(keys.map(|key| self.outer_value(key)).collect::<Vec<_>>().join(","));
-    }
-
-    /// A value in the `ref` column that no table of its own block gives.
-    fn outer_value(&self, key: &Expr) -> String {
-        let of_outer = |slot: usize| slot >= self.plan.parameters;
-        match key.kind {
-            ExprKind::Parameter(slot) if of_outer(slot) => {
-                let outer = self.lookups.outer(self.plan, slot);
-                outer.map_or_else(|| "func".into(), str::to_owned)
-            }
-            _ if key.any(&mut |e| matches!(e.kind, ExprKind::Parameter(at) if of_outer(at))) => {
-                "func".into()
-            }
-            _ => "const".into(),
-        }
-    }
-
     /// Conditions on the rows of a scan.
     fn scan_conditions(&mut self, scan: &TableScan) -> Option<String> {
         let column = |at: &usize| table_column(&scan.alias, &scan.table, *at);
@@ -618,7 +584,7 @@ impl Walk<'_> {
             Access::Union(_) | Access::Text(_) => false,
         };
         let passed = scan.filter.is_empty() || self.is_read(scan);
-        let plain = is_query && whole && passed;
+        let plain = is_query && (whole && passed || self.is_single_anyway(scan));
         let most = u64::from(!std::mem::take(&mut self.above.outer));
         let rows = plain.then(|| (self.facts.exact)(scan)).flatten().filter(|n| *n <= most);
         if rows.is_some() {
@@ -634,7 +600,7 @@ impl Walk<'_> {
     }
 
     /// Whether the row of a scan was already read.
-    fn is_read(&self, scan: &TableScan) -> bool {
+    pub(super) fn is_read(&self, scan: &TableScan) -> bool {
         self.facts.read.iter().any(|read| std::ptr::eq(*read, scan))
     }
 }

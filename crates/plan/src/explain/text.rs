@@ -7,7 +7,7 @@ use selkie_sql::ast::{
     ColumnRef, Expr, ExprKind, Ident, IsTest, Join, JoinCondition, JoinKind, Literal, Query,
     QueryBody, Select, SelectItem, TableFactor, TableName, TableRef,
 };
-use selkie_sql::{UnparseOptions, unparse_numbered};
+use selkie_sql::{UnparseOptions, unparse_expr, unparse_numbered};
 use selkie_types::charset::identifier_eq;
 use selkie_types::{Condition, SqlType, Value, stack};
 
@@ -15,7 +15,11 @@ use super::aliases;
 use super::arrange::Arranger;
 use super::constants::{CACHE, cached, propagate};
 use super::having::show_empty;
+use super::kept_results::show_kept_results;
 use super::merged::merge_views;
+use super::numbers::numbers;
+use super::outer_columns::each_outer_column;
+use super::pulled::{pull_tables, show_pulled_first};
 use super::versions::add_versions;
 use crate::define::Qualifier;
 use crate::planner::{PlanContext, bind_constant};
@@ -75,7 +79,9 @@ pub fn query_text(
     context: &PlanContext<'_>,
     (now_micros, parameters): (i64, &[String]),
 ) -> (String, Vec<Condition>) {
+    let numbers = numbers(&mut query.clone());
     let mut query = prepared(query, context);
+    let pulled = pull_tables(&mut query, context);
     let none = Known::default();
     let known = if selects(&query).len() == known.len() { known } else { &[] };
     let shown = Shown { all: known, known: &none, context, parameters: parameters.len() };
@@ -85,11 +91,15 @@ pub fn query_text(
     }
     let conditions = propagate(&mut query, context, now_micros);
     shown.finish(&mut query.body);
+    show_pulled_first(&mut query.body, &pulled);
     let charset = context.types.collation_connection.charset();
     let sql_mode = context.types.sql_mode;
     let names = selkie_sql::Names::Quoted;
     let options = UnparseOptions { charset: charset.name(), sql_mode, parameters, names };
-    (unparse_numbered(&query, &options), conditions)
+    if context.settings.variables.joins.subquery_cache {
+        show_kept_results(&mut query, &|e| unparse_expr(e, &options));
+    }
+    (unparse_numbered(&query, &options, &numbers), conditions)
 }
 
 /// The SELECTs that a query combines, in order of the text; none if it combines anything else.
@@ -308,6 +318,9 @@ impl Shown<'_> {
         }
         expr.window_exprs_mut().into_iter().for_each(|e| self.constants(e));
         expr.operands_mut().into_iter().for_each(|e| self.constants(e));
+        if let Some(query) = expr.query_mut() {
+            each_outer_column(query, &[], &mut |column| self.constants(column));
+        }
     }
 
     /// The conjunction of `conditions`, without those that are true.

@@ -35,7 +35,7 @@ pub fn query_texts(query: &Query, context: &PlanContext<'_>, parameters: &[Strin
     let sql_mode = context.types.sql_mode;
     let names = Names::Plain;
     let options = UnparseOptions { charset: charset.name(), sql_mode, parameters, names };
-    let expanded = unparse_numbered(&query, &options);
+    let expanded = unparse_numbered(&query, &options, &[]);
     merge_views(&mut query, context);
     let mut aggregates = Vec::new();
     if let QueryBody::Select(select) = &query.body {

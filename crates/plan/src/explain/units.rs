@@ -314,15 +314,23 @@ impl Walk<'_> {
 
     /// Rows of the blocks inside a block, the last ones of the text first.
     pub(super) fn inner_blocks(&mut self, id: u64) {
+        self.inner_blocks_but(id, None);
+    }
+
+    /// The same, without the blocks by which the combined rows of a unit are sorted.
+    pub(super) fn inner_blocks_but(&mut self, id: u64, sorted: Option<usize>) {
         let mut inner: Vec<(u64, Inner)> = Vec::new();
         let kept = std::mem::take(&mut self.kept);
         let (own, others): (Vec<KeptRows>, Vec<KeptRows>) =
             kept.into_iter().partition(|kept| kept.reader == id);
         self.kept = others;
         inner.extend(own.into_iter().map(|kept| (kept.id, Inner::Rows(kept.rows))));
+        let plan = self.plan;
+        let orders = |at: usize| plan.told.units.get(plan.subplans[at].unit)?.orders;
+        let is_later = |at: usize| sorted.is_some() && orders(at) == sorted;
         let mut known: HashSet<u64> = inner.iter().map(|(number, _)| *number).collect();
-        for at in self.readers.take(id) {
-            let own = self.number_of(self.plan.subplans[at].unit);
+        for at in self.readers.take(id, is_later) {
+            let own = self.number_of(plan.subplans[at].unit);
             if known.insert(own) {
                 inner.push((own, Inner::Subplan(at)));
             }

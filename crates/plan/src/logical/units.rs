@@ -84,6 +84,7 @@ struct BoundUnit {
     within: Option<Place>,
     selects: Vec<Place>,
     output: Vec<ColumnId>,
+    sorted: bool,
 }
 
 /// State to return to.
@@ -104,6 +105,7 @@ impl Default for Units {
             within: None,
             selects: Vec::new(),
             output: Vec::new(),
+            sorted: false,
         };
         Self {
             all: vec![own],
@@ -146,6 +148,7 @@ impl Units {
             within: self.select,
             selects: Vec::new(),
             output: Vec::new(),
+            sorted: false,
         });
         self.current = self.all.len() - 1;
         self.inner |= kind != UnitKind::Merged;
@@ -298,6 +301,18 @@ impl Units {
         around
     }
 
+    /// Notes by how many keys the combined rows of the current unit are sorted. The last one
+    /// counts: that of the outermost parentheses.
+    pub(crate) fn sort_combined(&mut self, keys: usize) {
+        self.all[self.current].sorted = keys > 0;
+    }
+
+    /// Whether a unit is a part of ORDER BY behind the combined SELECTs of its parent.
+    fn orders_parent(&self, unit: &BoundUnit) -> bool {
+        let selects = &self.all[unit.parent].selects;
+        selects.len() > 1 && !unit.within.is_some_and(|within| selects.contains(&within))
+    }
+
     /// Ends a SELECT.
     pub(crate) fn end_select(&mut self, around: Around) {
         self.select = around.select;
@@ -370,9 +385,10 @@ impl Units {
         kept.flat_map(|(at, unit)| unit.output.iter().map(move |id| (*id, at))).collect()
     }
 
-    /// The units with the numbers of their SELECTs; none if the statement has only its own.
+    /// The units with the numbers of their SELECTs; none if the statement has only its own and
+    /// there is nothing to tell of it.
     pub(crate) fn numbered(&self) -> Vec<Unit> {
-        if self.all.len() == 1 {
+        if self.all.len() == 1 && !self.all[0].sorted {
             return Vec::new();
         }
         let number = self.numbers();
@@ -384,6 +400,8 @@ impl Units {
                 None if at == 0 => 0,
                 None => 1,
             },
+            orders: (at > 0 && self.orders_parent(unit)).then_some(unit.parent),
+            sorted: unit.sorted,
             tested: self.tested.contains(&at),
             has_keys: unit.kind != UnitKind::Kept || !self.keyless,
         };

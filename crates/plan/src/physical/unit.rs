@@ -28,6 +28,10 @@ pub struct Unit {
     pub numbers: Vec<u64>,
     /// Number of the SELECT that contains it; 0 for the statement's own.
     pub within: u64,
+    /// Position of the unit whose combined rows are sorted by it.
+    pub orders: Option<usize>,
+    /// Whether its rows are those of combined SELECTs, sorted.
+    pub sorted: bool,
     /// Compat: whether conditions of the query around it are tested on its rows.
     pub tested: bool,
     /// Whether rows are found in it by keys.

@@ -165,6 +165,8 @@ impl Values<'_> {
             auto_is_null: self.flag(ids.sql_auto_is_null),
             joins: JoinSwitches {
                 table_elimination: self.switch("table_elimination"),
+                semijoin: self.switch("semijoin"),
+                subquery_cache: self.switch("subquery_cache"),
                 runs_subqueries: !self.switch("semijoin") && !self.switch("materialization"),
             },
             derived: DerivedSwitches {

@@ -106,7 +106,7 @@ impl Writer<'_> {
     fn shown_call(&mut self, call: &FunctionCall) {
         self.str(&call.name.value);
         match &call.args[..] {
-            [Expr { kind: ExprKind::Subquery(query), .. }] => {
+            [Expr { kind: ExprKind::Subquery(query), .. }] if &*call.name.value == "<exists>" => {
                 self.str("(");
                 self.query(query);
                 self.str(")");

@@ -97,7 +97,9 @@ impl Writer<'_> {
         stack::ensure();
         if let Some(number) = &mut self.selects {
             *number += 1;
-            let text = format!("/* select#{number} */ ");
+            let known = self.numbers.binary_search_by_key(&select.span.start, |(start, _)| *start);
+            let shown = known.map_or(*number, |at| self.numbers[at].1);
+            let text = format!("/* select#{shown} */ ");
             self.str(&text);
         }
         self.str("select ");

@@ -118,14 +118,14 @@ impl Writer<'_> {
                 self.str(")");
             }
             ExprKind::Match { columns, query, mode } => {
-                self.str("match ");
+                self.str("(match ");
                 self.list(columns, Self::column);
                 self.str(" against (");
                 self.expr(query);
                 self.str(match mode {
-                    MatchMode::NaturalLanguage => ")",
-                    MatchMode::QueryExpansion => " with query expansion)",
-                    MatchMode::Boolean => " in boolean mode)",
+                    MatchMode::NaturalLanguage => "))",
+                    MatchMode::QueryExpansion => " with query expansion))",
+                    MatchMode::Boolean => " in boolean mode))",
                 });
             }
             _ => self.column_call(expr),

@@ -1,0 +1,23 @@
+-- Keys by which the rows of a union are sorted: constants, ranks and subqueries over its columns.
+CREATE TABLE notes (body VARCHAR(20), FULLTEXT KEY (body));
+INSERT INTO notes VALUES ('alpha beta'), ('gamma');
+CREATE TABLE pairs (a INT, b INT);
+INSERT INTO pairs VALUES (1, 2), (3, 4);
+EXPLAIN EXTENDED SELECT body FROM notes WHERE MATCH (body) AGAINST ('+alpha' IN BOOLEAN MODE) AND body > 'a';
+EXPLAIN EXTENDED SELECT MATCH (body) AGAINST ('alpha') + 1 FROM notes;
+EXPLAIN EXTENDED SELECT MATCH (body) AGAINST ('alpha' WITH QUERY EXPANSION) > 0 FROM notes;
+CREATE VIEW ranks AS SELECT MATCH (body) AGAINST ('alpha') r FROM notes;
+SELECT view_definition FROM information_schema.views WHERE table_name = 'ranks' AND table_schema = DATABASE();
+EXPLAIN EXTENDED SELECT * FROM notes UNION SELECT * FROM notes ORDER BY MATCH (body) AGAINST ('+alpha' IN BOOLEAN MODE);
+EXPLAIN EXTENDED SELECT * FROM notes UNION ALL SELECT * FROM notes ORDER BY MATCH (body) AGAINST ('+alpha' IN BOOLEAN MODE);
+EXPLAIN EXTENDED SELECT a, b FROM pairs UNION SELECT a, b FROM pairs ORDER BY 1 + 1;
+EXPLAIN EXTENDED SELECT a, b FROM pairs UNION ALL SELECT a, b FROM pairs ORDER BY 1 + 1 LIMIT 1;
+EXPLAIN EXTENDED SELECT a, b FROM pairs UNION SELECT a, b FROM pairs ORDER BY A, 2;
+EXPLAIN EXTENDED SELECT a, b c FROM pairs UNION SELECT a, b FROM pairs ORDER BY CONCAT(A, C);
+EXPLAIN EXTENDED SELECT a, b FROM pairs UNION SELECT a, b FROM pairs ORDER BY (SELECT x.a FROM pairs x WHERE x.b = 12);
+EXPLAIN EXTENDED SELECT a, b c FROM pairs UNION SELECT a, b FROM pairs ORDER BY (SELECT C FROM pairs WHERE pairs.B = 12);
+EXPLAIN EXTENDED SELECT a, b c FROM pairs UNION SELECT a, b FROM pairs ORDER BY (SELECT c + pairs.b FROM pairs WHERE pairs.b = 12), a;
+EXPLAIN EXTENDED SELECT a, b c FROM pairs UNION ALL SELECT a, b FROM pairs ORDER BY (SELECT c FROM pairs WHERE pairs.b = 12), (SELECT c + 1 FROM pairs x WHERE x.a = 4);
+EXPLAIN EXTENDED SELECT a, b c FROM pairs UNION SELECT a, b FROM pairs ORDER BY EXISTS (SELECT c FROM pairs WHERE pairs.b = 12), a;
+EXPLAIN EXTENDED SELECT * FROM (SELECT a, b c FROM pairs UNION SELECT a, b FROM pairs ORDER BY (SELECT c FROM pairs WHERE pairs.b = 12) LIMIT 3) d;
+SELECT a, b c FROM pairs UNION SELECT a, b FROM pairs ORDER BY (SELECT -c FROM pairs LIMIT 1);

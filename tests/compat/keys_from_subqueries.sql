@@ -1,0 +1,22 @@
+-- Rows found by a key whose value is a subquery that depends on outer blocks only.
+CREATE TABLE k (id INT NOT NULL PRIMARY KEY, name VARCHAR(64), v INT, KEY (v));
+INSERT INTO k VALUES (1, 'a', 10), (2, 'b', 20), (3, 'c', 20), (4, 'd', NULL);
+CREATE TABLE r (p INT, u INT, KEY (p));
+INSERT INTO r VALUES (1, 1), (1, 2), (2, 3), (3, 4), (3, 1), (NULL, 2), (7, NULL);
+SELECT o.id, (SELECT name FROM k WHERE id = (SELECT MAX(u) FROM r WHERE p = o.id)) n FROM k o ORDER BY o.id;
+SELECT o.id, (SELECT COUNT(*) FROM k WHERE v = (SELECT MAX(u) * 10 FROM r WHERE p = o.id)) n FROM k o ORDER BY o.id;
+SELECT o.id, (SELECT GROUP_CONCAT(id ORDER BY id) FROM k WHERE v >= (SELECT MIN(u) * 10 FROM r WHERE p = o.id)) n FROM k o ORDER BY o.id;
+SELECT o.id, (SELECT GROUP_CONCAT(id ORDER BY id) FROM k WHERE v <=> (SELECT MIN(u) * 10 FROM r WHERE p = o.id)) n FROM k o ORDER BY o.id;
+SELECT o.id, (SELECT GROUP_CONCAT(id ORDER BY id) FROM k WHERE id IN (1, (SELECT MAX(u) FROM r WHERE p = o.id))) n FROM k o ORDER BY o.id;
+SELECT o.id, (SELECT GROUP_CONCAT(id ORDER BY id) FROM k WHERE id BETWEEN 2 AND (SELECT MAX(u) FROM r WHERE p = o.id)) n FROM k o ORDER BY o.id;
+SELECT o.id, (SELECT name FROM k WHERE id = (SELECT u FROM r WHERE p = o.id UNION SELECT u FROM r WHERE p = o.id + 6 LIMIT 1)) n FROM k o ORDER BY o.id;
+SELECT o.id, (SELECT name FROM k WHERE id = (SELECT u FROM r WHERE p = o.id)) n FROM k o WHERE o.id IN (2, 4) ORDER BY o.id;
+SELECT o.id, (SELECT name FROM k WHERE id = (SELECT u FROM r WHERE p = o.id)) n FROM k o ORDER BY o.id;
+SELECT o.id, (SELECT COUNT(*) FROM k JOIN r ON r.u = k.id WHERE k.id = (SELECT MAX(u) FROM r WHERE p = o.id)) n FROM k o ORDER BY o.id;
+SELECT o.id, (SELECT COUNT(*) FROM k LEFT JOIN r ON r.u = k.id AND r.p = (SELECT MAX(u) FROM r WHERE p = o.id)) n FROM k o ORDER BY o.id;
+SELECT o.id, EXISTS (SELECT 1 FROM k WHERE id = (SELECT MAX(u) FROM r WHERE p = o.id) AND name > 'c') n FROM k o ORDER BY o.id;
+SELECT o.id FROM k o WHERE o.v IN (SELECT v FROM k WHERE id = (SELECT MAX(u) FROM r WHERE p = o.id)) ORDER BY o.id;
+SELECT o.id, (SELECT name FROM k WHERE id = (SELECT MAX(u) FROM r WHERE p = (SELECT MIN(u) FROM r WHERE p = o.id))) n FROM k o ORDER BY o.id;
+UPDATE k o SET v = (SELECT MAX(p) FROM r WHERE u = (SELECT MAX(u) FROM r WHERE p = o.id));
+SELECT * FROM k;
+EXPLAIN SELECT (SELECT name FROM k WHERE id = (SELECT x.v FROM k x WHERE x.id = o.id)) FROM k o;
