@@ -7,6 +7,7 @@ use selkie_types::{BytesColumn, Column, ColumnData, DecimalColumn, DecimalValues
 
 use crate::packed::Packed;
 use crate::segment::{Encoding, HAS_NULLS, MOST_ENTRY_BYTES, kind_byte};
+use crate::starts::Starts;
 use crate::{BLOCK_ROWS, Segment, symbols};
 
 /// Most entries of a dictionary.
@@ -215,15 +216,16 @@ fn put_dictionary(entries: &[&[u8]], codes: &[i64], out: &mut Vec<u8>) {
 }
 
 fn put_plain(column: &Column, values: &BytesColumn, out: &mut Vec<u8>) {
-    let kept = |row: usize| if column.is_null(row) { &[][..] } else { values.get(row) };
-    let lengths: Vec<i64> = (0..values.len()).map(|row| kept(row).len() as i64).collect();
-    let mut end = 0u64;
-    for block in lengths.chunks(BLOCK_ROWS) {
-        end += block.iter().sum::<i64>() as u64;
-        out.extend_from_slice(&end.to_le_bytes());
-    }
+    let lengths: Vec<i64> = kept(column, values).map(|value| value.len() as i64).collect();
+    Starts::write(&lengths, out);
     Packed::write(&lengths, out);
-    (0..values.len()).for_each(|row| out.extend_from_slice(kept(row)));
+    kept(column, values).for_each(|value| out.extend_from_slice(value));
+}
+
+/// The byte strings that a segment stores: nothing for NULL.
+pub(crate) fn kept<'v>(column: &Column, values: &'v BytesColumn) -> impl Iterator<Item = &'v [u8]> {
+    let value = |(row, value)| if column.is_null(row) { &[][..] } else { value };
+    values.iter().enumerate().map(value)
 }
 
 /// Whether a column of this kind is stored as numbers of 64 bits, if they fit.

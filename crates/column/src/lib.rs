@@ -37,6 +37,7 @@ mod input;
 mod packed;
 mod segment;
 mod select;
+mod starts;
 mod symbols;
 #[cfg(test)]
 mod tests;

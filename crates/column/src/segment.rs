@@ -13,6 +13,7 @@ use selkie_types::{
 use crate::encode::is_number;
 use crate::input::Input;
 use crate::packed::Packed;
+use crate::starts::Starts;
 use crate::symbols::Symbols;
 use crate::{BLOCK_ROWS, Damaged};
 
@@ -101,8 +102,7 @@ pub(crate) struct Dictionary {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Plain {
-    /// Position of each block's bytes, and the end of the last one's.
-    pub(crate) starts: Box<[usize]>,
+    pub(crate) starts: Starts,
     pub(crate) lengths: Packed,
 }
 
@@ -217,7 +217,7 @@ impl Segment {
             Body::Constant(_) | Body::Real(_) | Body::Wide(_) => 0,
             Body::Packed(packed) => packed.memory(),
             Body::Dictionary(Dictionary { entries, codes }) => entries.memory() + codes.memory(),
-            Body::Plain(Plain { starts, lengths }) => starts.len() * 8 + lengths.memory(),
+            Body::Plain(Plain { starts, lengths }) => starts.memory() + lengths.memory(),
             Body::Fsst(symbols) => symbols.memory(),
         };
         size_of::<Segment>() + self.bytes.len() + size_of_val(&self.nulls[..]) + beside
@@ -390,11 +390,7 @@ pub(crate) fn code(number: u64) -> u32 {
 impl Plain {
     fn decode(&self, segment: &[u8], block: usize, rows: usize) -> Result<BytesColumn, Damaged> {
         let lengths = self.lengths.decode(segment, (block, rows), |length| length)?;
-        let (from, to) = match self.starts.get(block..block + 2) {
-            Some([from, to]) => (*from, *to),
-            _ => return Err(Damaged),
-        };
-        let mut rest = segment.get(from..to).ok_or(Damaged)?;
+        let mut rest = self.starts.bytes(segment, block)?;
         let mut out = BytesColumn::with_capacity(rows);
         out.buffer().reserve(rest.len());
         for length in &lengths {
@@ -454,15 +450,7 @@ fn read_entries(input: &mut Input<'_>) -> Result<BytesColumn, Damaged> {
 }
 
 fn read_plain(input: &mut Input<'_>, blocks: usize) -> Result<Plain, Damaged> {
-    let mut ends = Input::new(input.take(blocks.checked_mul(8).ok_or(Damaged)?)?);
+    let ends = Starts::ends(input, blocks)?;
     let lengths = Packed::read(input, blocks)?;
-    let mut starts = vec![input.at()];
-    let mut before = 0;
-    for _ in 0..blocks {
-        let end = usize::try_from(ends.u64()?).map_err(|_| Damaged)?;
-        input.take(end.checked_sub(before).ok_or(Damaged)?)?;
-        starts.push(input.at());
-        before = end;
-    }
-    Ok(Plain { starts: starts.into(), lengths })
+    Ok(Plain { starts: Starts::read(input, ends, blocks)?, lengths })
 }

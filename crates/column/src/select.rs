@@ -96,11 +96,7 @@ impl Dictionary {
 impl Plain {
     fn select(&self, segment: &[u8], block: usize, rows: &[u32]) -> Result<BytesColumn, Damaged> {
         let lengths = self.lengths.decode(segment, (block, BLOCK_ROWS), |length| length)?;
-        let (from, to) = match self.starts.get(block..block + 2) {
-            Some([from, to]) => (*from, *to),
-            _ => return Err(Damaged),
-        };
-        let bytes = segment.get(from..to).ok_or(Damaged)?;
+        let bytes = self.starts.bytes(segment, block)?;
         let mut out = BytesColumn::with_capacity(rows.len());
         let (mut next, mut at) = (0usize, 0usize);
         for &row in rows {

@@ -8,8 +8,10 @@
 use fsst::Compressor;
 use selkie_types::{BytesColumn, Column};
 
+use crate::encode::kept;
 use crate::input::Input;
 use crate::packed::Packed;
+use crate::starts::Starts;
 use crate::{BLOCK_ROWS, Damaged};
 
 /// Code in front of a byte that is no symbol.
@@ -72,8 +74,7 @@ impl Table {
 #[derive(Clone, Debug)]
 pub(crate) struct Symbols {
     table: Table,
-    /// Position of each block's codes, and the end of the last one's.
-    starts: Box<[usize]>,
+    starts: Starts,
     /// Number of bytes of each string.
     lengths: Packed,
     /// Number of codes of each string, with what they escape.
@@ -83,23 +84,15 @@ pub(crate) struct Symbols {
 impl Symbols {
     pub(crate) fn read(input: &mut Input<'_>, blocks: usize) -> Result<Symbols, Damaged> {
         let table = Table::read(input)?;
-        let mut ends = Input::new(input.take(blocks.checked_mul(8).ok_or(Damaged)?)?);
+        let ends = Starts::ends(input, blocks)?;
         let (lengths, sizes) = (Packed::read(input, blocks)?, Packed::read(input, blocks)?);
-        let mut starts = vec![input.at()];
-        let mut before = 0;
-        for _ in 0..blocks {
-            let end = usize::try_from(ends.u64()?).map_err(|_| Damaged)?;
-            input.take(end.checked_sub(before).ok_or(Damaged)?)?;
-            starts.push(input.at());
-            before = end;
-        }
-        Ok(Symbols { table, starts: starts.into(), lengths, sizes })
+        Ok(Symbols { table, starts: Starts::read(input, ends, blocks)?, lengths, sizes })
     }
 
     /// Bytes of memory held beside the segment's bytes.
     pub(crate) fn memory(&self) -> usize {
         let numbers = self.lengths.memory() + self.sizes.memory();
-        self.table.symbols.len() * 9 + self.starts.len() * 8 + numbers
+        self.table.symbols.len() * 9 + self.starts.memory() + numbers
     }
 
     /// The strings of a block's first `rows` rows.
@@ -132,10 +125,7 @@ impl Symbols {
         let size = |number| usize::try_from(number).unwrap_or(usize::MAX);
         let lengths = self.lengths.decode(segment, (block, count), size)?;
         let sizes = self.sizes.decode(segment, (block, count), size)?;
-        let codes = match self.starts.get(block..block + 2) {
-            Some([from, to]) => segment.get(*from..*to).ok_or(Damaged)?,
-            _ => return Err(Damaged),
-        };
+        let codes = self.starts.bytes(segment, block)?;
         let mut out = BytesColumn::with_capacity(rows.len());
         let (mut next, mut at) = (0, 0usize);
         for row in rows {
@@ -156,8 +146,7 @@ impl Symbols {
 /// Puts the strings of a column, if they become smaller by a quarter at least; false otherwise,
 /// with `out` as it was.
 pub(crate) fn put(column: &Column, values: &BytesColumn, out: &mut Vec<u8>) -> bool {
-    let kept = |row: usize| if column.is_null(row) { &[][..] } else { values.get(row) };
-    let strings: Vec<&[u8]> = (0..values.len()).map(kept).collect();
+    let strings: Vec<&[u8]> = kept(column, values).collect();
     let text: usize = strings.iter().map(|string| string.len()).sum();
     if text < strings.len() * LEAST_LENGTH {
         return false;
@@ -176,12 +165,10 @@ pub(crate) fn put(column: &Column, values: &BytesColumn, out: &mut Vec<u8>) -> b
     for (symbol, length) in symbols.iter().zip(lengths) {
         out.extend_from_slice(&symbol.to_u64().to_le_bytes()[..usize::from(*length)]);
     }
-    for block in ends.chunks(BLOCK_ROWS) {
-        out.extend_from_slice(&block.last().copied().unwrap_or(0).to_le_bytes());
-    }
     let starts = std::iter::once(0).chain(ends.iter().copied());
     let sizes: Vec<i64> = starts.zip(&ends).map(|(start, end)| (*end - start) as i64).collect();
     let lengths: Vec<i64> = strings.iter().map(|string| string.len() as i64).collect();
+    Starts::write(&sizes, out);
     Packed::write(&lengths, out);
     Packed::write(&sizes, out);
     out.extend_from_slice(&codes);

@@ -11,9 +11,9 @@ use crate::columns::{Built, Group, Keys, LeftOut, Segments};
 use crate::page::get_u64;
 use crate::sync::atomic::Ordering;
 use crate::trx::{NativeTrx, Snapshot, View};
-use selkie_column::{Aim, Encoding, Segment, encode, encode_for};
+use selkie_column::{Aim, Encoding, Segment, encode_for};
 use selkie_engine::{EngineResult, EngineTrx, GroupShape, IndexKind, KeyRange, StatementContext};
-use selkie_types::{ByteRows, Column, RowLayout};
+use selkie_types::{ByteRows, Column, ColumnData, RowLayout};
 use std::sync::Arc;
 
 /// Most touched keys of a group.
@@ -125,9 +125,8 @@ impl NativeTable {
         bytes as u64 * (self.files.rows() / rows.max(1) as u64).max(1)
     }
 
-    /// Whether byte strings of so many bytes in a group of `rows` rows are compressed: reading them
-    /// takes longer than reading plain ones, and far less than reading rows for which there was no
-    /// memory.
+    /// The aim of encoding byte strings of so many bytes in a group of `rows` rows. Compressed ones
+    /// take longer to read than plain ones, and far less than rows for which there was no memory.
     fn aim_of(&self, size: (usize, usize)) -> Aim {
         match self.in_all_groups(size) > self.room_for_columns() / UNCOMPRESSED {
             true => Aim::Size,
@@ -360,11 +359,11 @@ impl<'l> Rows<'l> {
         let mut segment = |(at, column): (usize, Option<Column>)| {
             let column = column.filter(|column| !column.is_empty())?;
             let rows = column.len();
-            let mut segment: Segment = encode(&column);
-            if segment.encoding() == Encoding::Plain {
-                let aim = aim_of((segment.bytes().len(), rows));
-                segment = if aim == Aim::Size { encode_for(&column, aim) } else { segment };
-            }
+            let text = match column.data() {
+                ColumnData::Bytes(values) => values.text_size(),
+                _ => 0,
+            };
+            let segment: Segment = encode_for(&column, aim_of((text, rows)));
             let bytes = segment.bytes().len();
             if bytes > rows * MOST_VALUE_BYTES {
                 return None;
