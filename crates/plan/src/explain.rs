@@ -25,6 +25,7 @@ mod readers;
 mod remarks;
 mod rows;
 mod run_each;
+mod syntax;
 mod text;
 mod trace;
 mod tree;

@@ -221,14 +221,7 @@ impl<'a> Parser<'a> {
                 self.at += 1;
                 Some(name)
             }
-            None => {
-                self.fail(ErrorKind::End, self.at);
-                None
-            }
-            Some(_) => {
-                self.fail(ErrorKind::Syntax, self.at);
-                None
-            }
+            _ => self.refuse_here(),
         }
     }
 
@@ -329,22 +322,22 @@ impl<'a> Parser<'a> {
     /// Reads the second half of a character that two escapes make.
     fn second_surrogate(&mut self) -> Option<()> {
         for expected in [b'\\', b'u'] {
-            match self.peek() {
-                Some(b) if b == expected => self.at += 1,
-                None => {
-                    self.fail(ErrorKind::End, self.at);
-                    return None;
-                }
-                Some(_) => {
-                    self.fail(ErrorKind::Syntax, self.at);
-                    return None;
-                }
+            if self.peek() != Some(expected) {
+                return self.refuse_here();
             }
+            self.at += 1;
         }
         match self.code()? {
             0xDC00..0xE000 => Some(()),
             _ => self.no_character(),
         }
+    }
+
+    /// Records an error before the next byte, which is not allowed, or at the end.
+    fn refuse_here<T>(&mut self) -> Option<T> {
+        let kind = if self.peek().is_none() { ErrorKind::End } else { ErrorKind::Syntax };
+        self.fail(kind, self.at);
+        None
     }
 
     fn no_character(&mut self) -> Option<()> {
@@ -356,17 +349,10 @@ impl<'a> Parser<'a> {
     fn code(&mut self) -> Option<u32> {
         let mut code = 0;
         for _ in 0..4 {
-            match self.peek().map(|b| (b as char).to_digit(16)) {
-                Some(Some(digit)) => code = code << 4 | digit,
-                None => {
-                    self.fail(ErrorKind::End, self.at);
-                    return None;
-                }
-                Some(None) => {
-                    self.fail(ErrorKind::Syntax, self.at);
-                    return None;
-                }
-            }
+            let Some(digit) = self.peek().and_then(|b| (b as char).to_digit(16)) else {
+                return self.refuse_here();
+            };
+            code = code << 4 | digit;
             self.at += 1;
         }
         Some(code)

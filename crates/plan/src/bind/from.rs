@@ -232,7 +232,7 @@ impl Binder<'_> {
             }
             ast::SelectItem::Wildcard { .. } => false,
         };
-        is_plain && !select.items.iter().any(&mut computes) && !changes_by_row(query, select)
+        is_plain && !select.items.iter().any(&mut computes) && !changes_by_row(query)
     }
 
     /// Notes that MariaDB keeps the rows of a table, unless it merges its query.
@@ -506,9 +506,10 @@ fn inner(left: Logical, right: Logical, on: Vec<Expr>, straight: bool) -> Logica
     Logical::Join(Box::new(Join { kind, left, right, on, mark: None, straight }))
 }
 
-/// Whether expressions of a SELECT may change with each of its rows, so that MariaDB computes the
-/// rows once and keeps them: they are random, or assign variables.
-pub(crate) fn changes_by_row(query: &ast::Query, select: &ast::Select) -> bool {
+/// Whether a query is a SELECT whose expressions may change with each of its rows, so that MariaDB
+/// computes the rows once and keeps them: they are random, or assign variables.
+pub(crate) fn changes_by_row(query: &ast::Query) -> bool {
+    let ast::QueryBody::Select(select) = &query.body else { return false };
     let is_random = |call: &ast::FunctionCall| {
         let found = selkie_expr::function_named(&call.name.value).filter(|_| call.schema.is_none());
         found.is_some_and(|found| !found.is_deterministic() && !found.has_side_effects())

@@ -196,8 +196,7 @@ impl Merger<'_> {
             return None;
         }
         let query = self.definition(view, &schema.value)?;
-        let QueryBody::Select(select) = &query.body else { return None };
-        if changes_by_row(&query, select) {
+        if changes_by_row(&query) {
             return None;
         }
         let QueryBody::Select(select) = query.body else { return None };
@@ -256,7 +255,7 @@ fn is_mergeable(query: &Query) -> bool {
         SelectItem::Expr { expr, .. } => expr.find(&mut |e| computes(e).then_some(())).is_some(),
         SelectItem::Wildcard { .. } => true,
     };
-    plain && !changes_by_row(query, select) && !select.items.iter().any(item_computes)
+    plain && !changes_by_row(query) && !select.items.iter().any(item_computes)
 }
 
 fn joined(left: TableRef, right: TableRef) -> TableRef {

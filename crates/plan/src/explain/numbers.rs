@@ -1,10 +1,10 @@
 //! Numbers of the SELECTs of a text, as EXPLAIN shows them: in the order in which they begin. A
 //! text keeps them where some of its SELECTs are merged into others.
 
-use selkie_sql::ast::{
-    Expr, JoinCondition, OrderItem, Query, QueryBody, Select, SelectItem, TableRef,
-};
+use selkie_sql::ast::{Expr, OrderItem, Query, Select, SelectItem};
 use selkie_types::stack;
+
+use super::syntax::SyntaxWalk;
 
 /// The numbers by the starts of the SELECTs' texts, sorted.
 pub(super) fn numbers(query: &mut Query) -> Vec<(u32, u32)> {
@@ -25,7 +25,7 @@ struct Walk {
     begins: Option<u32>,
 }
 
-impl Walk {
+impl SyntaxWalk for Walk {
     fn query(&mut self, query: &mut Query) {
         stack::ensure();
         if let Some(with) = &mut query.with {
@@ -37,20 +37,7 @@ impl Walk {
         self.keys(&mut query.order_by);
     }
 
-    fn body(&mut self, body: &mut QueryBody) {
-        stack::ensure();
-        match body {
-            QueryBody::Select(select) => self.select(select),
-            QueryBody::Values(rows) => rows.iter_mut().flatten().for_each(|e| self.expr(e)),
-            QueryBody::Nested(query) => self.query(query),
-            QueryBody::Combined { first, rest } => {
-                self.body(first);
-                rest.iter_mut().for_each(|operand| self.body(&mut operand.body));
-            }
-        }
-    }
-
-    fn select(&mut self, select: &mut Select) {
+    fn select(&mut self, select: &mut Select, _: &mut [OrderItem]) {
         let start = select.span.start;
         self.found.push((self.begins.take().unwrap_or(start), start));
         select.from.iter_mut().for_each(|table| self.table(table));
@@ -62,26 +49,6 @@ impl Walk {
         let conditions = select.where_clause.iter_mut().chain(&mut select.having);
         conditions.for_each(|e| self.expr(e));
         self.keys(&mut select.group_by);
-    }
-
-    fn keys(&mut self, keys: &mut [OrderItem]) {
-        keys.iter_mut().for_each(|key| self.expr(&mut key.expr));
-    }
-
-    fn table(&mut self, table: &mut TableRef) {
-        stack::ensure();
-        match table {
-            TableRef::Table(_) => {}
-            TableRef::Derived(derived) => self.query(&mut derived.query),
-            TableRef::JsonTable(json) => self.expr(&mut json.document),
-            TableRef::Join(join) => {
-                self.table(&mut join.left);
-                self.table(&mut join.right);
-                if let JoinCondition::On(on) = &mut join.condition {
-                    self.expr(on);
-                }
-            }
-        }
     }
 
     fn expr(&mut self, e: &mut Expr) {

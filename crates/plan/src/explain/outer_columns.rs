@@ -2,11 +2,11 @@
 //!
 //! Works on syntax. Must not visit a column of a table that any block inside the query names.
 
-use selkie_sql::ast::{
-    Expr, ExprKind, JoinCondition, OrderItem, Query, QueryBody, Select, SelectItem, TableRef,
-};
+use selkie_sql::ast::{Expr, ExprKind, OrderItem, Query, QueryBody, Select, SelectItem, TableRef};
 use selkie_types::charset::identifier_eq;
 use selkie_types::stack;
+
+use super::syntax::SyntaxWalk;
 
 /// Calls `visit` with each column in a query that belongs to a block around it, in the order in
 /// which MariaDB shows them: WHERE, ON, HAVING, select list, keys. `unnamed`: the columns
@@ -26,7 +26,7 @@ struct Walk<'a> {
     visit: &'a mut dyn FnMut(&mut Expr),
 }
 
-impl Walk<'_> {
+impl SyntaxWalk for Walk<'_> {
     fn query(&mut self, query: &mut Query) {
         stack::ensure();
         if let Some(with) = &mut query.with {
@@ -36,20 +36,7 @@ impl Walk<'_> {
             QueryBody::Select(select) => self.select(select, &mut query.order_by),
             body => {
                 self.body(body);
-                query.order_by.iter_mut().for_each(|key| self.expr(&mut key.expr));
-            }
-        }
-    }
-
-    fn body(&mut self, body: &mut QueryBody) {
-        stack::ensure();
-        match body {
-            QueryBody::Select(select) => self.select(select, &mut []),
-            QueryBody::Values(rows) => rows.iter_mut().flatten().for_each(|e| self.expr(e)),
-            QueryBody::Nested(query) => self.query(query),
-            QueryBody::Combined { first, rest } => {
-                self.body(first);
-                rest.iter_mut().for_each(|operand| self.body(&mut operand.body));
+                self.keys(&mut query.order_by);
             }
         }
     }
@@ -65,25 +52,9 @@ impl Walk<'_> {
                 self.expr(expr);
             }
         }
-        let keys = order_by.iter_mut().chain(&mut select.group_by);
-        keys.for_each(|item| self.expr(&mut item.expr));
+        self.keys(order_by);
+        self.keys(&mut select.group_by);
         self.inside.truncate(before);
-    }
-
-    fn table(&mut self, table: &mut TableRef) {
-        stack::ensure();
-        match table {
-            TableRef::Table(_) => {}
-            TableRef::Derived(derived) => self.query(&mut derived.query),
-            TableRef::JsonTable(json) => self.expr(&mut json.document),
-            TableRef::Join(join) => {
-                self.table(&mut join.left);
-                self.table(&mut join.right);
-                if let JoinCondition::On(on) = &mut join.condition {
-                    self.expr(on);
-                }
-            }
-        }
     }
 
     fn expr(&mut self, e: &mut Expr) {
