@@ -62,7 +62,7 @@ impl KeyFilter {
             let least = numbers().min().unwrap_or(i64::MAX);
             let greatest = numbers().max().unwrap_or(i64::MIN);
             let span = greatest.wrapping_sub(least) as u64;
-            let bits = match least <= greatest && span < most_bits(values.len()) {
+            let bits = match least <= greatest && span < most_bits(values.len(), selkie_meter::left()) {
                 true => map_of(numbers(), least, span),
                 false => Box::default(),
             };
@@ -117,9 +117,11 @@ pub(crate) fn kept(rows: &[u32], keep: impl Fn(usize, u32) -> bool) -> Vec<u32> 
     out
 }
 
-/// Most bits of the map of so many values.
-fn most_bits(values: usize) -> u64 {
-    (values as u64).saturating_mul(BITS_OF_VALUE).clamp(FEW_BITS, MOST_BITS)
+/// Most bits of the map of so many values, if the statement may still take `left` bytes: a large
+/// map takes an eighth of them at most, which is a bit for each.
+fn most_bits(values: usize, left: i64) -> u64 {
+    let (wanted, room) = ((values as u64).saturating_mul(BITS_OF_VALUE), left.max(0) as u64);
+    wanted.min(room).clamp(FEW_BITS, MOST_BITS)
 }
 
 fn map_of(numbers: impl Iterator<Item = i64>, least: i64, span: u64) -> Box<[u64]> {
@@ -162,6 +164,10 @@ mod tests {
         // A few values as far from each other have only bounds.
         let few = filter(vec![0, 39_999_900]).expect("numbers");
         assert_eq!(kept(&few, ColumnData::Int(vec![5, 39_999_901])), [0]);
+        assert_eq!(most_bits(400_000, i64::MAX), 400_000 * BITS_OF_VALUE);
+        assert_eq!(most_bits(400_000, 40 << 20), 40 << 20);
+        assert_eq!([most_bits(400_000, 5), most_bits(400_000, -1)], [FEW_BITS; 2]);
+        assert_eq!(most_bits(usize::MAX, i64::MAX), MOST_BITS);
     }
 
     #[test]

@@ -87,7 +87,7 @@ struct Trees {
     /// Held for reading while a rollback or a cleanup changes a tree: it may hold no lock on the
     /// table, so a statement may drop the table at the same time. Held for writing for a moment
     /// before a file is deleted, when its tree is not found any more. Innermost: its readers wait
-    /// for latches and frames only, and take it once.
+    /// for latches, frames and space in the log only, and take it once.
     kept: RwLock<()>,
 }
 

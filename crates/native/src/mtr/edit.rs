@@ -10,6 +10,7 @@ use crate::page::{self, PageBytes};
 use crate::pool::ExclusiveGuard;
 use crate::storage::Storage;
 use smallvec::SmallVec;
+use std::backtrace::Backtrace;
 use std::cell::Cell;
 
 /// A page latched by a mini-transaction.
@@ -142,11 +143,10 @@ impl<'s> Mtr<'s> {
     pub(crate) fn op(&mut self, slot: PageSlot, op: u8, payload: &[u8]) -> Result<()> {
         let (storage, id) = (self.storage, self.id(slot));
         let applied = storage.redo().apply(id, op, &mut self.held(slot).bytes_mut()[..], payload);
-        if let Err(e) = &applied {
-            // The page may have changed in part: dropping this mini-transaction ends the process.
-            tracing::error!("operation {op} of {} bytes failed: {e}", payload.len());
-        }
-        applied?;
+        // The page may have changed in part: dropping this mini-transaction ends the process.
+        let failed =
+            |e: &_| tracing::error!("operation {op} of {} bytes failed: {e}", payload.len());
+        applied.inspect_err(failed)?;
         self.log_op(slot, op, payload);
         Ok(())
     }
@@ -189,12 +189,14 @@ impl Drop for Mtr<'_> {
             .iter()
             .any(|h| h.logged || h.guard.as_ref().is_some_and(ExclusiveGuard::is_changed));
         if changed {
-            // The error that led here is on its way to a caller who will never see it. The places
-            // in the code are all that tells what failed.
-            let from = std::backtrace::Backtrace::force_capture();
-            self.storage.disk().abandoned(&format!(
-                "a mini-transaction that had changed pages was abandoned at\n{from}\n"
-            ));
+            // The caller never sees the error that led here: the places in the code are all that
+            // tells of it. A panic has told its place.
+            let from = match std::thread::panicking() {
+                true => String::new(),
+                false => format!(" at\n{}\n", Backtrace::force_capture()),
+            };
+            let what = format!("a mini-transaction that had changed pages was abandoned{from}");
+            self.storage.disk().abandoned(&what);
         }
     }
 }
