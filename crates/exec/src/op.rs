@@ -37,6 +37,7 @@ mod project;
 mod recursive;
 mod rollup;
 mod row_numbers;
+mod runs;
 mod search_scan;
 mod series;
 mod set;

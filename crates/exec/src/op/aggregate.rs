@@ -2,15 +2,17 @@
 //! the order of each group's first row: at the end of the input or, if it is sorted by the keys, as
 //! soon as many groups are complete.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use selkie_plan::physical::{Aggregate as Plan, AggregateStrategy, ColumnType, PlanNode};
-use selkie_types::{BATCH_ROWS, Batch, Column, SqlError, SqlResult};
+use selkie_types::{BATCH_ROWS, Batch, Column, SqlResult};
 
 use super::filling::{Filling, Rest};
-use super::folding::Folding;
+use super::folding::{Folded, Folding};
 use super::group::Inputs;
 use super::rollup::Rollup;
+use super::runs::Runs;
 use super::{BoxOperator, Operator, Rows, limit, open as open_node, sliced};
 use crate::run::Env;
 use crate::run::rows::at_once;
@@ -36,8 +38,9 @@ pub(super) fn open<'r>(
         inputs,
         input,
         waiting: None,
+        runs: Runs::default(),
         ended: false,
-        result: None,
+        complete: VecDeque::new(),
         given: 0,
         rest: None,
     }))
@@ -64,8 +67,11 @@ struct Aggregation<'r> {
     input: BoxOperator<'r>,
     /// The first rows of the next groups.
     waiting: Option<Keyed>,
+    /// What lanes have made of sorted rows.
+    runs: Runs,
     ended: bool,
-    result: Option<Batch>,
+    /// Results to be given, of the first of which `given` rows were.
+    complete: VecDeque<Batch>,
     given: usize,
     /// Groups that did not fit into memory.
     rest: Option<Rest<'r>>,
@@ -81,34 +87,42 @@ impl<'r> Aggregation<'r> {
         Ok(Some(Keyed { batch, keys }))
     }
 
-    fn compute(&mut self) -> SqlResult<Batch> {
-        let mut filling = Filling::new(self.env, self.plan, self.types);
-        if let Some(folding) = self.folding.clone() {
-            let mut filling = filling.with_folding(folding.clone());
-            self.merge(&folding, &mut filling)?;
-            return self.end(filling);
-        }
+    /// Computes the next groups.
+    fn compute(&mut self) -> SqlResult<()> {
         let is_sorted = self.plan.strategy == AggregateStrategy::Sorted;
+        let mut filling = Filling::new(self.env, self.plan, self.types);
+        match self.folding.clone() {
+            Some(folding) if is_sorted => return self.follow(&folding),
+            Some(folding) => {
+                let mut filling = filling.with_folding(folding.clone());
+                self.merge(&folding, &mut filling)?;
+                return self.end(filling);
+            }
+            None => {}
+        }
         while let Some(rows) = self.next_rows()? {
             // A new key at the start of a batch ends all groups before it. If some of them are in a
             // file, the key may be one of those.
             let may_end = is_sorted && filling.len() >= COMPLETE && !filling.is_full();
             if may_end && !filling.has_first(&rows.keys) {
                 self.waiting = Some(rows);
-                let (batch, rest) = filling.finish()?;
-                self.rest = rest;
-                return Ok(batch);
+                return self.finish(filling);
             }
             self.add(&mut filling, &rows)?;
         }
         self.end(filling)
     }
 
-    fn end(&mut self, filling: Filling<'r>) -> SqlResult<Batch> {
+    fn end(&mut self, filling: Filling<'r>) -> SqlResult<()> {
         self.ended = true;
+        self.finish(filling)
+    }
+
+    fn finish(&mut self, filling: Filling<'r>) -> SqlResult<()> {
         let (batch, rest) = filling.finish()?;
+        self.complete.push_back(batch);
         self.rest = rest;
-        Ok(batch)
+        Ok(())
     }
 
     fn add(&self, filling: &mut Filling<'r>, rows: &Keyed) -> SqlResult<()> {
@@ -127,12 +141,33 @@ impl<'r> Aggregation<'r> {
                     self.add(filling, &Keyed { batch, keys })?;
                 }
                 Rows::Folded { number, .. } => {
-                    let Some(more) = folding.take(number) else {
-                        return Err(SqlError::internal("a lane has lost its groups"));
-                    };
-                    filling.merge(more)?;
+                    if let Folded::Groups(more) = folding.take(number)? {
+                        filling.merge(more)?;
+                    }
                     self.env.check()?;
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what lanes have made of sorted rows until some groups are complete.
+    fn follow(&mut self, folding: &Arc<Folding>) -> SqlResult<()> {
+        let (eval, aggregates) = (self.env.eval, &self.plan.aggregates);
+        let fold: Arc<dyn Fold> = folding.clone();
+        while self.complete.is_empty() {
+            self.env.check()?;
+            let folded = match self.input.next_for(&fold)? {
+                Some(Rows::Given(batch)) => folding.make(eval, &mut std::iter::once(&batch))?,
+                Some(Rows::Folded { number, .. }) => folding.take(number)?,
+                None => {
+                    self.ended = true;
+                    self.complete.extend(self.runs.end(eval, aggregates)?);
+                    return Ok(());
+                }
+            };
+            if let Folded::Run(Some(run)) = folded {
+                self.runs.add(eval, aggregates, run, &mut self.complete)?;
             }
         }
         Ok(())
@@ -160,24 +195,21 @@ impl Operator for Aggregation<'_> {
 impl Aggregation<'_> {
     fn next_groups(&mut self) -> SqlResult<Option<Batch>> {
         loop {
-            let result = match self.result.take() {
-                Some(result) => result,
-                None => match self.next_rest()? {
-                    Some(batch) => return Ok(Some(batch)),
-                    None if self.ended => return Ok(None),
-                    None => {
-                        self.given = 0;
-                        self.compute()?
-                    }
-                },
-            };
-            let count = at_once(result.memory(), result.rows(), BATCH_ROWS);
-            let (from, to) = (self.given, (self.given + count).min(result.rows()));
-            if from < to {
-                let batch = result.slice(from, to);
-                self.given = to;
-                self.result = Some(result);
-                return Ok(Some(batch));
+            if let Some(result) = self.complete.front() {
+                let count = at_once(result.memory(), result.rows(), BATCH_ROWS);
+                let (from, to) = (self.given, (self.given + count).min(result.rows()));
+                if from < to {
+                    self.given = to;
+                    return Ok(Some(result.slice(from, to)));
+                }
+                self.complete.pop_front();
+                self.given = 0;
+                continue;
+            }
+            match self.next_rest()? {
+                Some(batch) => return Ok(Some(batch)),
+                None if self.ended => return Ok(None),
+                None => self.compute()?,
             }
         }
     }

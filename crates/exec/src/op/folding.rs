@@ -1,9 +1,10 @@
 //! Groups that lanes make of the rows that they read, for an aggregation right above a scan or a
 //! join that lanes make.
 //!
-//! Each stretch of rows becomes a grouping of its own, and the aggregation merges them in the order
-//! of the rows: groups, their order and their results are those of rows added one after another.
-//! Must not fold what depends on the order of additions, such as sums of floating-point numbers.
+//! Each stretch of rows becomes a grouping of its own or, if the rows are sorted by the keys, a
+//! [`Run`]. The aggregation takes them in the order of the rows: groups, their order and their
+//! results are those of rows added one after another. Must not fold what depends on the order of
+//! additions, such as sums of floating-point numbers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -16,19 +17,28 @@ use selkie_plan::physical::{Aggregate as Plan, AggregateStrategy, ColumnType, Pl
 use selkie_types::{Batch, Physical, SqlError, SqlResult};
 
 use super::group::{Grouping, Inputs};
+use super::runs::Run;
 use crate::run::scan::{Fold, has_parameter, suits_lanes};
 
-/// Most groups expected. Merging more takes as long as adding the rows.
+/// Most groups expected of rows in any order. Merging more takes as long as adding the rows.
 const MOST_GROUPS: f64 = 256.0;
 
-/// The groupings that lanes have made and the aggregation has not taken.
+/// Groups that a lane has made of a stretch.
+pub(super) enum Folded {
+    Groups(Grouping),
+    /// Those of sorted rows; `None` for no rows.
+    Run(Option<Run>),
+}
+
+/// What lanes have made and the aggregation has not taken.
 pub(super) struct Folding {
+    strategy: AggregateStrategy,
     types: Vec<ColumnType>,
     groups: Vec<Expr>,
     aggregates: Vec<Aggregate>,
     /// Number of the columns of a row.
     width: usize,
-    done: Mutex<HashMap<u64, Grouping>>,
+    done: Mutex<HashMap<u64, Folded>>,
     /// Whether lanes make no more groups, because the aggregation wants to move rows to a file.
     is_over: AtomicBool,
     /// Lanes that are making groups.
@@ -56,12 +66,16 @@ impl Folding {
     /// aggregation must have the rows.
     pub(super) fn of(plan: &Plan, node: &PlanNode, types: &[ColumnType]) -> Option<Arc<Self>> {
         let exprs = || plan.groups.iter().chain(plan.aggregates.iter().flat_map(|a| a.inputs()));
-        let can_fold = plan.strategy == AggregateStrategy::Hash
-            && node.rows <= MOST_GROUPS
+        let is_cheap = match plan.strategy {
+            AggregateStrategy::Hash => node.rows <= MOST_GROUPS,
+            AggregateStrategy::Sorted => !plan.groups.is_empty(),
+        };
+        let can_fold = is_cheap
             && plan.aggregates.iter().all(is_exact)
             && exprs().all(|e| suits_lanes(e) && !has_parameter(e));
         can_fold.then(|| {
             Arc::new(Self {
+                strategy: plan.strategy,
                 types: types.to_vec(),
                 groups: plan.groups.clone(),
                 aggregates: plan.aggregates.to_vec(),
@@ -80,9 +94,33 @@ impl Folding {
         self.active.load(Ordering::SeqCst) == 0 && self.done.lock().is_empty()
     }
 
-    /// The grouping with a number; `None` if it was taken.
-    pub(super) fn take(&self, number: u64) -> Option<Grouping> {
-        self.done.lock().remove(&number)
+    /// The groups under a number.
+    pub(super) fn take(&self, number: u64) -> SqlResult<Folded> {
+        let folded = self.done.lock().remove(&number);
+        folded.ok_or_else(|| SqlError::internal("a lane has lost its groups"))
+    }
+
+    /// Makes groups of rows.
+    pub(super) fn make(
+        &self,
+        eval: &EvalContext<'_>,
+        batches: &mut dyn Iterator<Item = &Batch>,
+    ) -> SqlResult<Folded> {
+        let inputs = Inputs::new(&self.groups, &self.aggregates, self.width);
+        let mut grouping = match self.strategy {
+            AggregateStrategy::Hash => Grouping::new(&self.types, &self.aggregates),
+            AggregateStrategy::Sorted => Grouping::of_sorted(&self.types, &self.aggregates),
+        };
+        for batch in batches {
+            let (keys, args) = (inputs.keys(eval, batch)?, inputs.args(eval, batch)?);
+            grouping.update(eval, &keys, &args, batch.rows())?;
+        }
+        Ok(match self.strategy {
+            AggregateStrategy::Hash => Folded::Groups(grouping),
+            AggregateStrategy::Sorted => {
+                Folded::Run(Run::of(eval, grouping, (&self.types, &self.aggregates))?)
+            }
+        })
     }
 }
 
@@ -110,13 +148,8 @@ impl Fold for Folding {
         if self.is_over.load(Ordering::SeqCst) {
             return Err(SqlError::internal("the aggregation has asked for rows"));
         }
-        let inputs = Inputs::new(&self.groups, &self.aggregates, self.width);
-        let mut grouping = Grouping::new(&self.types, &self.aggregates);
-        for batch in batches {
-            let (keys, args) = (inputs.keys(eval, batch)?, inputs.args(eval, batch)?);
-            grouping.update(eval, &keys, &args, batch.rows())?;
-        }
-        self.done.lock().insert(number, grouping);
+        let folded = self.make(eval, batches)?;
+        self.done.lock().insert(number, folded);
         Ok(())
     }
 

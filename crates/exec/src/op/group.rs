@@ -44,6 +44,10 @@ fn sources(aggregates: &[Aggregate]) -> Vec<Source> {
     aggregates.iter().enumerate().map(source).collect()
 }
 
+fn kinds(key_types: &[ColumnType]) -> Vec<KeyKind> {
+    key_types.iter().map(|c| KeyKind::of(&c.ty)).collect()
+}
+
 /// Groups by key.
 pub(crate) struct Grouping {
     table: KeyTable,
@@ -60,12 +64,20 @@ pub(crate) struct Grouping {
 impl Grouping {
     /// An empty grouping; without keys it has one group.
     pub(crate) fn new(key_types: &[ColumnType], aggregates: &[Aggregate]) -> Self {
-        let kinds = key_types.iter().map(|c| KeyKind::of(&c.ty)).collect();
+        Self::numbered_by(KeyTable::new(kinds(key_types)), key_types, aggregates)
+    }
+
+    /// An empty grouping for rows of which those with equal keys come one after the other.
+    pub(crate) fn of_sorted(key_types: &[ColumnType], aggregates: &[Aggregate]) -> Self {
+        Self::numbered_by(KeyTable::of_sorted(kinds(key_types)), key_types, aggregates)
+    }
+
+    fn numbered_by(table: KeyTable, key_types: &[ColumnType], aggregates: &[Aggregate]) -> Self {
         let mut states = sources(aggregates);
         let groups = usize::from(key_types.is_empty());
         states.iter_mut().filter_map(Source::own).for_each(|s| s.resize(groups));
         Self {
-            table: KeyTable::new(kinds),
+            table,
             keys: RowBuffer::new(key_types),
             states,
             groups,
@@ -176,6 +188,25 @@ impl Grouping {
             }
         }
         Ok(())
+    }
+
+    /// One of the groups alone; `None` if an aggregate cannot be split by groups.
+    pub(crate) fn one(
+        &self,
+        group: usize,
+        key_types: &[ColumnType],
+        aggregates: &[Aggregate],
+    ) -> SqlResult<Option<Self>> {
+        let mut one = Self::new(key_types, aggregates);
+        let keys = self.keys.batch().slice(group, group + 1);
+        one.assign(keys.columns(), 1)?;
+        for (to, from) in one.states.iter_mut().zip(&self.states) {
+            if let Source::Own(state) = from {
+                let Some(state) = state.one(group) else { return Ok(None) };
+                *to = Source::Own(state);
+            }
+        }
+        Ok(Some(one))
     }
 
     fn assign(&mut self, keys: &[Arc<Column>], rows: usize) -> SqlResult<()> {

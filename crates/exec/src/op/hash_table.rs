@@ -92,6 +92,11 @@ pub(crate) struct KeyTable {
     fold_buffer: Vec<u8>,
     packed: Vec<u128>,
     coded: CodedKeys,
+    /// Whether equal keys come one after the other, so that a single word that differs from the
+    /// one before is new. Such words are in no map and cannot be found.
+    sorted: bool,
+    /// The last single word and its number.
+    last: Option<(u64, u32)>,
 }
 
 /// A raw key in the form of the map that holds keys of its length.
@@ -125,7 +130,15 @@ impl KeyTable {
             fold_buffer: Vec::new(),
             packed: Vec::new(),
             coded: CodedKeys::default(),
+            sorted: false,
+            last: None,
         }
+    }
+
+    /// An empty table for keys of which equal ones come one after the other, and are not searched
+    /// for.
+    pub(crate) fn of_sorted(kinds: Vec<KeyKind>) -> Self {
+        Self { sorted: true, ..Self::new(kinds) }
     }
 
     /// Keys numbered so far.
@@ -249,28 +262,48 @@ impl KeyTable {
         new: &mut Vec<u32>,
     ) {
         let Some(words) = word_slice(column) else { return };
-        let mut last = None;
+        if rows == column.len() && column.validity().is_none() && !column.is_constant() {
+            let mut row = 0;
+            return words.for_each(|word| {
+                ids.push(self.assign_word(word, row, new));
+                row += 1;
+            });
+        }
         for row in 0..rows {
-            let next = self.count;
             let id = match column.is_null(row) {
-                true => *self.null_word.get_or_insert(next),
-                false => {
-                    let word = words.get(column.physical_row(row));
-                    // Rows with equal keys often come together.
-                    let id = match last {
-                        Some((before, id)) if before == word => id,
-                        _ => self.words.insert(word, next),
-                    };
-                    last = Some((word, id));
-                    id
-                }
+                true => self.assign_null(row as u32, new),
+                false => self.assign_word(words.get(column.physical_row(row)), row as u32, new),
             };
-            if id == next {
-                self.count += 1;
-                new.push(row as u32);
-            }
             ids.push(id);
         }
+    }
+
+    fn assign_null(&mut self, row: u32, new: &mut Vec<u32>) -> u32 {
+        if let Some(id) = self.null_word {
+            return id;
+        }
+        new.push(row);
+        let id = self.count;
+        self.count += 1;
+        *self.null_word.insert(id)
+    }
+
+    #[inline]
+    fn assign_word(&mut self, word: u64, row: u32, new: &mut Vec<u32>) -> u32 {
+        // Rows with equal keys often come together.
+        if let Some((before, id)) = self.last
+            && before == word
+        {
+            return id;
+        }
+        let next = self.count;
+        let id = if self.sorted { next } else { self.words.insert(word, next) };
+        if id == next {
+            self.count += 1;
+            new.push(row);
+        }
+        self.last = Some((word, id));
+        id
     }
 
     fn assign_raw(&mut self, raw: &[u8], columns: &[Arc<Column>], row: usize) -> u32 {

@@ -50,6 +50,10 @@ impl State for Count {
         Ok(())
     }
 
+    fn one(&self, group: usize) -> Option<Box<dyn State>> {
+        Some(Box::new(Self { counts: vec![self.counts[group]] }))
+    }
+
     fn finish(&mut self, _: &EvalContext<'_>) -> SqlResult<Column> {
         Ok(Column::from_data(ColumnData::Int(std::mem::take(&mut self.counts)), None))
     }

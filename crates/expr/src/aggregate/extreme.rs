@@ -32,7 +32,7 @@ fn best<C: Compared + 'static>(wanted: Ordering, compared: C) -> Box<dyn State> 
 }
 
 /// A kind of ordered values.
-trait Compared: Send {
+trait Compared: Copy + Send {
     /// A value in a column.
     type Seen<'v>: Copy;
     /// A value that outlives its column.
@@ -94,12 +94,18 @@ impl<C: Compared + 'static> State for Best<C> {
         Ok(())
     }
 
+    fn one(&self, group: usize) -> Option<Box<dyn State>> {
+        let values = vec![self.values[group].clone()];
+        Some(Box::new(Self { wanted: self.wanted, compared: self.compared, values }))
+    }
+
     fn finish(&mut self, _: &EvalContext<'_>) -> SqlResult<Column> {
         Ok(self.compared.column(&self.values))
     }
 }
 
 /// Kinds whose values a column holds directly.
+#[derive(Clone, Copy)]
 struct Natives<T>(PhantomData<T>);
 
 impl<T> Default for Natives<T> {
@@ -137,6 +143,7 @@ impl<T: Native + PartialOrd + Send> Compared for Natives<T> {
     }
 }
 
+#[derive(Clone, Copy)]
 struct Decimals {
     scale: u8,
 }
@@ -169,6 +176,7 @@ impl Compared for Decimals {
     }
 }
 
+#[derive(Clone, Copy)]
 struct Strings {
     collation: CollationId,
 }

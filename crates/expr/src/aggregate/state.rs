@@ -110,6 +110,11 @@ pub(super) trait State: Send + Any {
     fn merge(&mut self, other: Box<dyn State>, map: &[u32], ctx: &EvalContext<'_>)
     -> SqlResult<()>;
 
+    /// The state of one group alone; `None` for kinds of which it is not asked.
+    fn one(&self, _group: usize) -> Option<Box<dyn State>> {
+        None
+    }
+
     /// Gives from now on the results of an aggregate for which [`Aggregate::shares_state`] holds.
     fn give(&mut self, _: &Aggregate) {}
 
@@ -188,6 +193,12 @@ impl AggregateState {
             self.resize(*last as usize + 1);
         }
         self.state.merge(other.state, map, ctx)
+    }
+
+    /// The state of one group alone, as group 0; `None` for aggregates other than COUNT, MIN, MAX
+    /// and exact sums and averages.
+    pub fn one(&self, group: usize) -> Option<Self> {
+        Some(Self { state: self.state.one(group)?, groups: 1 })
     }
 
     /// Gives from now on the results of an aggregate for which [`Aggregate::shares_state`] holds.

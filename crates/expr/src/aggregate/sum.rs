@@ -216,6 +216,14 @@ impl State for Exact {
         Ok(())
     }
 
+    fn one(&self, group: usize) -> Option<Box<dyn State>> {
+        let sums = match &self.sums {
+            Sums::Narrow(v) => Sums::Narrow(vec![v[group]]),
+            Sums::Wide(v) => Sums::Wide(vec![v[group]]),
+        };
+        Some(Box::new(Self { sums, counts: vec![self.counts[group]], ..*self }))
+    }
+
     fn give(&mut self, a: &Aggregate) {
         (self.average, self.result_scale) = (increment(a), a.ty.decimals);
     }
