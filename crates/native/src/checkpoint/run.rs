@@ -60,9 +60,14 @@ impl Checkpointer {
     /// part of `budget`.
     pub(crate) fn is_worthwhile(&self, log: &Log, pool: &Pool, budget: u64) -> bool {
         let len = self.participant.read().as_ref().map_or(0, |p| p.snapshot_len()) as u64;
+        let worthwhile = (4 * len).min(budget / 4).max(1);
         let completed = log.completed();
+        // The frames are looked through only where they could decide it.
+        if completed.0.saturating_sub(self.lsn().0) < worthwhile {
+            return false;
+        }
         let lsn = pool.oldest_change().map_or(completed, |oldest| oldest.min(completed));
-        lsn.0.saturating_sub(self.lsn().0) >= (4 * len).min(budget / 4)
+        lsn.0.saturating_sub(self.lsn().0) >= worthwhile
     }
 
     /// Moves the redo start forward as far as the dirty pages allow. Returns whether a record was

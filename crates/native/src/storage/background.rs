@@ -105,8 +105,9 @@ impl Storage {
     }
 
     /// One step of the flusher: writes old pages in proportion to the used part of the log budget.
-    /// `quiet` means that nothing was logged since the last step.
-    fn flush_step(&self, quiet: bool) {
+    /// `quiet` means that nothing was logged since the last step. Returns how many pages it found
+    /// that had to be written.
+    fn flush_step(&self, quiet: bool) -> usize {
         let (age, budget) = (self.log_age(), self.options.log_budget_bytes.max(1));
         let dirty = self.pool().dirty_pages();
         let fill = (age as f64 / budget as f64 / 0.6).min(1.0);
@@ -115,6 +116,7 @@ impl Storage {
         if pages > 0 && dirty > 0 {
             self.pool().write_older_than(self.log().tail(), pages);
         }
+        dirty
     }
 
     /// Whether the log budget is nearly used up, so that writers will soon be slowed down.
@@ -179,13 +181,20 @@ fn log_duty(storage: &Storage, signals: &Signals) {
 
 fn flush_duty(storage: &Storage, signals: &Signals) {
     let deadline = Instant::now() + Duration::from_secs(1);
+    // Nothing changes a page without a record in the log, so an idle server looks through its
+    // frames once a second only: a mini-transaction may have marked its page behind the last look.
+    let mut clean = false;
     while Instant::now() < deadline && !signals.stopped() {
         let before = storage.log().tail();
         signals.sleep(FLUSHER_PERIOD);
         if signals.stopped() {
             return;
         }
-        storage.flush_step(storage.log().tail() == before);
+        let quiet = storage.log().tail() == before;
+        if quiet && clean {
+            continue;
+        }
+        clean = storage.flush_step(quiet) == 0;
         storage.relieve(signals);
         if storage.log_age() > storage.options.log_budget_bytes / 2 {
             storage.checkpoint_step();
