@@ -137,6 +137,7 @@ crash() {
   "$python" tests/crash/force_recovery.py "$binary"  # 20 s
   "$python" tests/crash/mixed.py "$binary" 12 1  # 90 s
   "$python" tests/crash/reports.py "$binary" 12 1  # 20 s
+  "$python" tests/crash/column_list.py "$binary"  # 5 s
 }
 
 isolation() {

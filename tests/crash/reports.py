@@ -40,7 +40,7 @@ REPORTS = [
     "SELECT COUNT(*), SUM(v) FROM r.facts",
 ]
 # Files that a data directory has while its server runs.
-OURS = re.compile(r"control|(selkie\.)?lock|doublewrite|undo|(data|log|snapshot|spare)\.\d+|.*\.(pem|pid|cnf|sock)|[a-z_]*log[a-z_.0-9]*")
+OURS = re.compile(r"control|(selkie\.)?lock|doublewrite|undo|(data|log|snapshot|spare)\.\d+|.*\.(pem|pid|cnf|sock)|column_groups\.(list|new)|[a-z_]*log[a-z_.0-9]*")
 
 
 class Changer(Session):

@@ -115,8 +115,12 @@ impl Snapshot {
 
     /// Ids of all tables that have rows in an engine, of any engine.
     pub fn table_ids(&self) -> Vec<TableId> {
-        let tables = self.schemas.values().flat_map(|s| s.tables.values());
-        tables.flat_map(|table| table.storage_ids()).collect()
+        self.stored_tables().flat_map(|table| table.storage_ids()).collect()
+    }
+
+    /// The tables of all schemas, as they are stored.
+    pub fn stored_tables(&self) -> impl Iterator<Item = &Arc<TableInfo>> {
+        self.schemas.values().flat_map(|schema| schema.tables.values())
     }
 
     /// Adds or replaces a schema.

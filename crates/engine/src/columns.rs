@@ -59,6 +59,12 @@ pub trait ColumnSource: Send + Sync {
     /// The state now.
     fn state(&self) -> ColumnState;
 
+    /// The columns that were ever read, a bit for each of the first 64.
+    fn wanted(&self) -> u64;
+
+    /// Notes that columns are read, a bit for each of the first 64.
+    fn want(&self, columns: u64);
+
     /// Begins to read columns, as `trx` sees the table now.
     fn open_columns<'a>(
         &'a self,

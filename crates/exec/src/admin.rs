@@ -5,6 +5,7 @@
 mod analyze;
 mod cache;
 mod checksum;
+mod column_list;
 pub(crate) mod columns;
 mod partitions;
 mod persistent;

@@ -66,7 +66,10 @@ fn build_columns(execution: &Execution<'_>, table: &TableInfo, rows: u64) -> Sql
     let open = open_table(instance, session, table)?;
     let Some(source) = open.handle.table.columns() else { return Ok(()) };
     let built = source.build_columns(None, *control, GroupShape::USUAL);
-    built.map(drop).map_err(|e| from_engine(e, &table.def))
+    if built.map_err(|e| from_engine(e, &table.def))? > 0 && table.kind != TableKind::Temporary {
+        instance.upkeep.columns.note_built(table.def.id);
+    }
+    Ok(())
 }
 
 fn compute(execution: &Execution<'_>, table: &TableInfo) -> SqlResult<Statistics> {

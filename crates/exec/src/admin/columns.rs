@@ -1,5 +1,6 @@
 //! Builds the column groups of tables that reports read again and again, on a thread of its own.
 //!
+//! Tables that had groups before a restart get them first ([`column_list`](super::column_list)).
 //! The table's definition is locked meanwhile, but whoever wants to change it ends the build. A
 //! build that fails leaves the table to be read by rows.
 
@@ -11,8 +12,9 @@ use std::task::Waker;
 
 use selkie_types::SqlResult;
 
+use super::column_list::ColumnList;
 use crate::Instance;
-use crate::state::column_keeper::ColumnKeeper;
+use crate::state::column_keeper::{ColumnKeeper, Work};
 use crate::state::control::Control;
 use crate::state::error::from_engine;
 use crate::state::guard::guarded;
@@ -26,15 +28,33 @@ const MOST: f64 = 0.8;
 
 /// Builds groups until [`ColumnKeeper::stop`].
 pub fn build_wanted_columns(instance: &Instance) {
-    while let Some(table) = instance.upkeep.columns.next() {
-        let built = guarded(|| build(instance, &table));
-        if let Err(error) = built {
-            tracing::debug!("column groups of {} are not built: {error}", table.name());
+    let keeper = &instance.upkeep.columns;
+    let mut list = keeper.list().map(ColumnList::open).unwrap_or_default();
+    while !keeper.stops()
+        && let Some(listed) = list.take(instance)
+    {
+        if let Some(table) = instance.catalog.snapshot().table(&listed.schema, &listed.table) {
+            try_build(instance, table, listed.columns);
         }
+    }
+    list.save(instance);
+    while let Some(work) = keeper.next() {
+        if let Work::Build(table) = work {
+            try_build(instance, &table, 0);
+        }
+        list.save(instance);
+    }
+    list.save(instance);
+}
+
+fn try_build(instance: &Instance, table: &TableInfo, columns: u64) {
+    if let Err(error) = guarded(|| build(instance, table, columns)) {
+        tracing::debug!("column groups of {} are not built: {error}", table.name());
     }
 }
 
-fn build(instance: &Instance, table: &TableInfo) -> SqlResult<()> {
+/// Builds groups of a table, which count `columns` as read: a bit for each of the first 64.
+fn build(instance: &Instance, table: &TableInfo, columns: u64) -> SqlResult<()> {
     let name = (table.schema(), table.name());
     let locks = &instance.locks;
     let control = Control::unattended();
@@ -47,6 +67,7 @@ fn build(instance: &Instance, table: &TableInfo) -> SqlResult<()> {
     let Some(source) = handle.table.columns() else { return Ok(()) };
     let share = || source.state().rows as f64 / handle.table.rows().max(1) as f64;
     let before = share();
+    source.want(columns);
     let least = match source.state().groups {
         0 => GroupShape::USUAL.least,
         _ => LEAST_MORE,
@@ -55,6 +76,9 @@ fn build(instance: &Instance, table: &TableInfo) -> SqlResult<()> {
     let builds = Builds { keeper: &instance.upkeep.columns, locks, lock: &lock };
     let built = source.build_columns(None, &builds, shape);
     let built = built.map_err(|e| from_engine(e, &table.def))?;
+    if built > 0 {
+        instance.upkeep.columns.note_built(table.def.id);
+    }
     if built > 0 && before < MOST && share() >= MOST {
         // Plans are made anew: some are better with groups than with indexes.
         instance.catalog.publish(|_| {});

@@ -1,14 +1,15 @@
 //! Tables that are worth column groups: those of which much is read again and again.
 //!
-//! A scan reports the rows that it had to read as rows, a join by an index those that it found.
-//! Must not build anything itself: a thread of the server takes the tables from here
+//! A scan reports the rows that it had to read as rows, a join by an index those that it found; and
+//! whoever builds groups reports that. Must not build anything itself: a thread of the server takes the tables from here
 //! ([`crate::build_wanted_columns`]). Nobody waits for it.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use parking_lot::{Condvar, Mutex};
 use selkie_catalog::TableInfo;
 use selkie_engine::TableId;
@@ -28,12 +29,25 @@ const MOST_TABLES: usize = 4096;
 pub struct ColumnKeeper {
     state: Mutex<State>,
     changed: Condvar,
+    /// The file that lists the tables with groups.
+    list: OnceLock<PathBuf>,
+}
+
+/// What the building thread does next.
+pub(crate) enum Work {
+    Build(Arc<TableInfo>),
+    /// Statements have built groups: the list of tables with groups is to be written.
+    List,
 }
 
 #[derive(Default)]
 struct State {
     heat: HashMap<TableId, Heat>,
     wanted: VecDeque<Arc<TableInfo>>,
+    /// Tables of which groups were built.
+    built: HashSet<TableId>,
+    /// Whether some of them were not listed yet.
+    is_unlisted: bool,
     stops: bool,
 }
 
@@ -84,15 +98,44 @@ impl ColumnKeeper {
         }
     }
 
-    /// The next table to build groups of; `None` when the server stops.
-    pub(crate) fn next(&self) -> Option<Arc<TableInfo>> {
+    /// Lists the tables with groups in a file, from which the next start takes them.
+    pub fn list_in(&self, file: PathBuf) {
+        let _ = self.list.set(file);
+    }
+
+    /// The file with the list; `None` if there is to be none.
+    pub(crate) fn list(&self) -> Option<&Path> {
+        self.list.get().map(PathBuf::as_path)
+    }
+
+    /// Notes that groups of a table were built.
+    pub(crate) fn note_built(&self, table: TableId) {
+        let mut state = self.state.lock();
+        if state.built.insert(table) {
+            state.is_unlisted = true;
+            self.changed.notify_one();
+        }
+    }
+
+    /// The tables of which groups were built; they count as listed from now on.
+    pub(crate) fn take_built(&self) -> HashSet<TableId> {
+        let mut state = self.state.lock();
+        state.is_unlisted = false;
+        state.built.clone()
+    }
+
+    /// The next work; `None` when the server stops.
+    pub(crate) fn next(&self) -> Option<Work> {
         let mut state = self.state.lock();
         loop {
             if state.stops {
                 return None;
             }
             if let Some(table) = state.wanted.pop_front() {
-                return Some(table);
+                return Some(Work::Build(table));
+            }
+            if state.is_unlisted {
+                return Some(Work::List);
             }
             self.changed.wait(&mut state);
         }

@@ -93,8 +93,17 @@ impl Columns {
     }
 
     /// Notes that columns are read.
-    pub(crate) fn want(&self, columns: &[usize]) {
-        let bits = columns.iter().fold(0, |bits, &at| bits | bit(at));
+    pub(crate) fn want_all(&self, columns: &[usize]) {
+        self.want(columns.iter().fold(0, |bits, &at| bits | bit(at)));
+    }
+
+    /// The columns that were read, one bit for each of the first 64.
+    pub(crate) fn wanted(&self) -> u64 {
+        self.wanted.load(Ordering::Relaxed)
+    }
+
+    /// Notes that columns are read, one bit for each of the first 64.
+    pub(crate) fn want(&self, bits: u64) {
         if self.wanted.load(Ordering::Relaxed) & bits != bits {
             self.wanted.fetch_or(bits, Ordering::Relaxed);
         }

@@ -31,6 +31,14 @@ impl ColumnSource for NativeTable {
         self.files.columns.directory().state()
     }
 
+    fn wanted(&self) -> u64 {
+        self.files.columns.wanted()
+    }
+
+    fn want(&self, columns: u64) {
+        self.files.columns.want(columns);
+    }
+
     fn open_columns<'a>(
         &'a self,
         trx: &'a dyn EngineTrx,
@@ -39,7 +47,7 @@ impl ColumnSource for NativeTable {
     ) -> EngineResult<Box<dyn ColumnReader<'a> + 'a>> {
         let trx = own_trx(trx)?;
         let view = self.view_of(trx)?.spec();
-        self.files.columns.want(&spec.columns);
+        self.files.columns.want_all(&spec.columns);
         let directory = self.files.columns.directory();
         Ok(Box::new(NativeReader { table: self, trx, context, view, directory, spec }))
     }

@@ -113,6 +113,9 @@ pub(crate) fn open_backend(
         native.set_variable("innodb_read_only", 1);
     }
     let lanes = number(settings, "selkie_lanes");
+    if force == 0 && number(settings, "selkie_columns") > 0 {
+        instance.upkeep.columns.list_in(data_dir.join("column_groups.list"));
+    }
     let threads =
         start_threads(&instance, lanes).map_err(|e| format!("Can't create a thread: {e}"))?;
     let threads = Mutex::new(threads);
