@@ -369,7 +369,9 @@ impl Dictionary {
     ) -> Result<Vec<u32>, Damaged> {
         let count = self.entries.len() as u64;
         let is_sure = self.codes.most(segment, block).is_some_and(|most| most < count);
-        match is_sure || codes.iter().max().is_none_or(|most| u64::from(*most) < count) {
+        // The compiler makes steps of several codes of a fold, and of `max` none.
+        let most = || codes.iter().fold(0, |most, code| *code.max(&most));
+        match is_sure || codes.is_empty() || u64::from(most()) < count {
             true => Ok(codes),
             false => Err(Damaged),
         }

@@ -92,3 +92,93 @@ impl Runs {
         self.open.take().map(|open| open.finish(eval, aggregates)).transpose()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+    use selkie_expr::aggregate::AggregateKind;
+    use selkie_expr::{Expr, TypeContext};
+    use selkie_types::{Bitmap, Column, ColumnData, SqlType, Value};
+
+    use super::*;
+
+    type Row = [Option<i64>; 2];
+
+    fn aggregates() -> Vec<Aggregate> {
+        use AggregateKind::*;
+        let make = |kind| {
+            let value = vec![Expr::column(1, SqlType::bigint(), true)];
+            Aggregate::new(kind, false, value, &TypeContext::default()).expect("of numbers")
+        };
+        // An average shares the state of the sum.
+        [Count, Sum, Avg, Min, Max].map(make).into()
+    }
+
+    fn types(keys: usize) -> Vec<ColumnType> {
+        vec![ColumnType { ty: SqlType::bigint(), nullable: true }; keys]
+    }
+
+    fn column(rows: &[Row], at: usize) -> Arc<Column> {
+        let valid: Bitmap = rows.iter().map(|row| row[at].is_some()).collect();
+        let data = rows.iter().map(|row| row[at].unwrap_or_default()).collect();
+        Arc::new(Column::from_data(ColumnData::Int(data), Some(valid)))
+    }
+
+    fn add(eval: &EvalContext<'_>, grouping: &mut Grouping, keys: usize, rows: &[Row]) {
+        let args = vec![vec![column(rows, 1)]; 5];
+        let keys = vec![column(rows, 0); keys];
+        grouping.update(eval, &keys, &args, rows.len()).expect("no limit");
+    }
+
+    fn values(batches: &[Batch]) -> Vec<Vec<Value>> {
+        let of = |batch: &Batch| {
+            let row = |at| batch.columns().iter().map(|column| column.value(at)).collect();
+            (0..batch.rows()).map(row).collect::<Vec<_>>()
+        };
+        batches.iter().flat_map(of).collect()
+    }
+
+    fn by_runs(eval: &EvalContext<'_>, keys: usize, stretches: &[Vec<Row>]) -> Vec<Batch> {
+        let (types, aggregates) = (types(keys), aggregates());
+        let (mut runs, mut complete) = (Runs::default(), VecDeque::new());
+        for stretch in stretches {
+            let mut grouping = Grouping::of_sorted(&types, &aggregates);
+            // A stretch comes in batches.
+            stretch.chunks(3).for_each(|batch| add(eval, &mut grouping, keys, batch));
+            if let Some(run) = Run::of(eval, grouping, (&types, &aggregates)).expect("numbers") {
+                runs.add(eval, &aggregates, run, &mut complete).expect("no limit");
+            }
+        }
+        complete.extend(runs.end(eval, &aggregates).expect("no limit"));
+        complete.into()
+    }
+
+    fn rows() -> impl Strategy<Value = Vec<Row>> {
+        let (key, value) = (proptest::option::of(0..6_i64), proptest::option::of(any::<i64>()));
+        proptest::collection::vec((key, value).prop_map(|(key, value)| [key, value]), 0..40)
+    }
+
+    proptest! {
+        #[test]
+        fn groups_of_runs_are_those_of_all_rows(
+            keys in 1..3_usize,
+            mut rows in rows(),
+            cuts in proptest::collection::vec(0..40_usize, 0..6),
+        ) {
+            rows.sort_by_key(|row| row[0]);
+            let mut cuts: Vec<_> = cuts.into_iter().map(|cut| cut.min(rows.len())).collect();
+            cuts.extend([0, rows.len()]);
+            cuts.sort_unstable();
+            let stretches: Vec<_> = cuts.windows(2).map(|cut| rows[cut[0]..cut[1]].to_vec()).collect();
+            let eval = EvalContext::detached(&TypeContext::default());
+            let mut whole = Grouping::new(&types(keys), &aggregates());
+            if !rows.is_empty() {
+                add(&eval, &mut whole, keys, &rows);
+            }
+            let whole = whole.finish(&eval, &aggregates()).expect("no limit");
+            prop_assert_eq!(values(&by_runs(&eval, keys, &stretches)), values(&[whole]));
+        }
+    }
+}
