@@ -131,11 +131,11 @@ oltp() {
 
 crash() {
   say crash
-  "$python" tests/crash/crash.py "$binary" 100 1 --xa
+  "$python" tests/crash/crash.py "$binary" 60 1 --xa
   "$python" tests/crash/disk_full.py "$binary"
   "$python" tests/crash/few_files.py "$binary"
   "$python" tests/crash/force_recovery.py "$binary"  # 20 s
-  "$python" tests/crash/mixed.py "$binary" 12 1  # 90 s
+  "$python" tests/crash/mixed.py "$binary" 8 1  # 60 s
   "$python" tests/crash/reports.py "$binary" 12 1  # 20 s
   "$python" tests/crash/column_list.py "$binary"  # 5 s
 }
@@ -172,8 +172,8 @@ trx() {
 # Changes of definitions under load, over many lives, checked against a model of the tables.
 ddl() {
   say ddl
-  "$python" tests/ddl/history.py "$binary" --seconds 22
-  fresh "$python" tests/ddl/history.py "$binary" --seconds 22 --fresh
+  "$python" tests/ddl/history.py "$binary" --seconds 14
+  fresh "$python" tests/ddl/history.py "$binary" --seconds 16 --fresh
   "$python" tests/ddl/online.py "$binary" --seconds 15 --cycles 4
 }
 
@@ -275,27 +275,27 @@ compat() {
   with_server --port-first "$python" tests/procedures/trigger_batches.py
 }
 
-# Texts of one shape, which share a plan, compared with the same texts planned each by itself. 40 s.
+# Texts of one shape, which share a plan, compared with the same texts planned each by itself. 30 s.
 shapes() {
   say shapes
-  "$python" tests/shapes/shapes.py "$binary" --seconds 27
+  "$python" tests/shapes/shapes.py "$binary" --seconds 15
   fresh "$python" tests/shapes/shapes.py "$binary" --seconds 9 --fresh
-  "$python" tests/shapes/repeats.py "$binary" --seconds 12
-  fresh "$python" tests/shapes/repeats.py "$binary" --seconds 8 --fresh
+  "$python" tests/shapes/repeats.py "$binary" --seconds 8
+  fresh "$python" tests/shapes/repeats.py "$binary" --seconds 6 --fresh
 }
 
-# Random joins in forms that must agree, with a fixed seed and a fresh one. 75 s.
+# Random joins in forms that must agree, with a fixed seed and a fresh one. 100 s.
 metamorphic() {
   say metamorphic
-  with_server "$python" tests/metamorphic/metamorphic.py --seed 1 --seconds 40
-  fresh with_server "$python" tests/metamorphic/metamorphic.py --seconds 35
-  with_server "$python" tests/metamorphic/comparisons.py --seed 2 --seconds 15
-  fresh with_server "$python" tests/metamorphic/comparisons.py --seconds 15
-  with_server "$python" tests/metamorphic/correlated.py --seed 3 --seconds 10
-  fresh with_server "$python" tests/metamorphic/correlated.py --seconds 10
-  with_server --port-first "$python" tests/metamorphic/eliminated.py --seed 1 --seconds 8
-  fresh with_server --port-first "$python" tests/metamorphic/eliminated.py --seconds 8
-  with_server "$python" tests/metamorphic/groups.py --seed 1 --seconds 6
+  with_server "$python" tests/metamorphic/metamorphic.py --seed 1 --seconds 20
+  fresh with_server "$python" tests/metamorphic/metamorphic.py --seconds 25
+  with_server "$python" tests/metamorphic/comparisons.py --seed 2 --seconds 8
+  fresh with_server "$python" tests/metamorphic/comparisons.py --seconds 10
+  with_server "$python" tests/metamorphic/correlated.py --seed 3 --seconds 6
+  fresh with_server "$python" tests/metamorphic/correlated.py --seconds 8
+  with_server --port-first "$python" tests/metamorphic/eliminated.py --seed 1 --seconds 5
+  fresh with_server --port-first "$python" tests/metamorphic/eliminated.py --seconds 6
+  with_server "$python" tests/metamorphic/groups.py --seed 1 --seconds 4
   fresh with_server "$python" tests/metamorphic/groups.py --seconds 6
 }
 
@@ -310,7 +310,7 @@ spill() {
 # MariaDB's own tests that pass, in random order, for at most some minutes.
 conformance() {
   say conformance
-  SELKIE=$binary tests/conformance/run.sh --must-pass --budget 240 --timeout 30 --seed 1 tests/conformance/passing.txt
+  SELKIE=$binary tests/conformance/run.sh --must-pass --budget 150 --timeout 30 --seed 1 tests/conformance/passing.txt
 }
 
 # Statements of MariaDB's own tests that the parser refuses: not more than recorded.
@@ -334,14 +334,14 @@ differential() {
 hostile() {
   say hostile
   "$python" tests/hostile/hostile.py "$binary" 10000 1
-  "$python" tests/hostile/memory.py "$binary" 60 1
+  "$python" tests/hostile/memory.py "$binary" 30 1
   fresh "$python" tests/hostile/memory.py "$binary" 20
   # Time from a kill to its effect: within 0.1 s on a quiet machine, which this one is not always.
-  SELKIE_END_SECONDS=0.4 "$python" tests/hostile/ends.py "$binary" --seconds 60 --seed 1
-  SELKIE_END_SECONDS=0.25 fresh "$python" tests/hostile/ends.py "$binary" --seconds 30
+  SELKIE_END_SECONDS=0.4 "$python" tests/hostile/ends.py "$binary" --seconds 30 --seed 1
+  SELKIE_END_SECONDS=0.25 fresh "$python" tests/hostile/ends.py "$binary" --seconds 20
   # Deep and wide statements, and functions with any arguments. 60 s.
-  "$python" tests/hostile/deep.py "$binary" --seconds 28 --seed 1
-  fresh "$python" tests/hostile/deep.py "$binary" --seconds 28 --time-is-told
+  "$python" tests/hostile/deep.py "$binary" --seconds 20 --seed 1
+  fresh "$python" tests/hostile/deep.py "$binary" --seconds 20 --time-is-told
 }
 
 # Test suites of MariaDB clients.
