@@ -3,12 +3,14 @@
 
 use selkie_types::{SqlMode, SqlResult};
 
-use super::compare::{compare_two, precise_comparison};
+use super::compare::{
+    CompareTypes, compare_two, compare_types, compared, precise_comparison, to_common,
+};
 use super::hold::{hold, hold_large};
 use crate::cast;
 use crate::collate;
 use crate::context::TypeContext;
-use crate::expr::{Case, CompareOp, Expr, ExprKind};
+use crate::expr::{Case, CompareBy, CompareOp, Expr, ExprKind};
 use crate::refuse::{refuse_beside, refuse_row};
 use crate::union_type::{aggregate_exprs, text_for};
 
@@ -90,12 +92,42 @@ pub fn case_simple(
     whens.iter().try_for_each(|(v, _)| refuse_row(v))?;
     whens.iter().try_for_each(|(v, _)| refuse_beside("case..when", &[&operand, v]))?;
     hold(operand, |operand| {
-        let whens = whens
-            .into_iter()
-            .map(|(v, r)| Ok((precise_comparison(CompareOp::Eq, operand.clone(), v, types)?, r)))
-            .collect::<SqlResult<_>>()?;
-        build(whens, otherwise, "case", types)
+        let (mut values, results): (Vec<Expr>, Vec<Expr>) = whens.into_iter().unzip();
+        let are_strings: Vec<bool> = values.iter().map(|v| compares_strings(&operand, v)).collect();
+        let strings = strings_to_common(&operand, &mut values, types)?;
+        let equal = |(v, is_string)| match &strings {
+            Some((operand, by)) if is_string => {
+                Ok(compared(CompareOp::Eq, operand.clone(), v, *by))
+            }
+            _ => precise_comparison(CompareOp::Eq, operand.clone(), v, types),
+        };
+        let conditions = values.into_iter().zip(are_strings).map(equal);
+        let conditions = conditions.collect::<SqlResult<Vec<_>>>()?;
+        build(conditions.into_iter().zip(results).collect(), otherwise, "case", types)
     })
+}
+
+fn compares_strings(a: &Expr, b: &Expr) -> bool {
+    a.ty.is_string() && b.ty.is_string() && compare_types(a, b) == CompareTypes::String
+}
+
+/// Converts the values that compare with the operand as strings, and gives the operand for them
+/// and how they compare; `None` if there are none.
+///
+/// Compat: one collation holds for all of them.
+fn strings_to_common(
+    operand: &Expr,
+    values: &mut [Expr],
+    types: &TypeContext,
+) -> SqlResult<Option<(Expr, CompareBy)>> {
+    let mut compared_to = operand.clone();
+    let strings = values.iter_mut().filter(|v| compares_strings(operand, v));
+    let mut all: Vec<&mut Expr> = std::iter::once(&mut compared_to).chain(strings).collect();
+    if all.len() == 1 {
+        return Ok(None);
+    }
+    let by = to_common(CompareTypes::String, "case", &mut all, types)?;
+    Ok(Some((compared_to, by)))
 }
 
 /// `DECODE_ORACLE(operand, v, r, ... [, e])`: the result of the first value equal to the operand;

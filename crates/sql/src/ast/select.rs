@@ -31,6 +31,24 @@ pub struct Query {
     pub span: Span,
 }
 
+impl Query {
+    /// A query without clauses.
+    pub(crate) fn of(body: QueryBody, span: Span) -> Self {
+        Self {
+            with: None,
+            body,
+            order_by: Vec::new(),
+            limit: None,
+            procedure: None,
+            into: None,
+            late_into: false,
+            locking: None,
+            enclosed: false,
+            span,
+        }
+    }
+}
+
 /// `PROCEDURE name(...)` of a query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Procedure {

@@ -253,8 +253,14 @@ impl Parser<'_> {
             _ => return self.collated(),
         };
         self.next();
-        let expr = Box::new(self.nested(|p| p.tight_operand())?);
-        Ok(Expr { kind: ExprKind::Unary { op, expr }, span: self.span_from(start) })
+        let kind = match op == UnaryOp::Neg && self.at(Kw::INTERVAL) {
+            true => self.negative_interval()?,
+            false => {
+                let expr = Box::new(self.nested(|p| p.tight_operand())?);
+                ExprKind::Unary { op, expr }
+            }
+        };
+        Ok(Expr { kind, span: self.span_from(start) })
     }
 
     /// Operand of a prefix operator such as unary minus.

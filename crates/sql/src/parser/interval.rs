@@ -3,7 +3,7 @@
 
 use super::expr::prec;
 use super::{PResult, Parser};
-use crate::ast::{BinaryOp, Expr, ExprKind, Ident, IntervalUnit, Span};
+use crate::ast::{BinaryOp, Expr, ExprKind, Ident, IntervalUnit, Span, UnaryOp};
 use crate::lexer::{Kw, T};
 
 /// Meaning of an INTERVAL that was read.
@@ -60,12 +60,29 @@ impl Parser<'_> {
     pub(super) fn interval_primary(&mut self) -> PResult<ExprKind> {
         match self.nested(Self::interval)? {
             Interval::Function(call) => Ok(call.kind),
+            Interval::Amount(amount, unit) => self.date_of_interval(amount, unit),
+        }
+    }
+
+    /// `- INTERVAL amount unit + date`, which is `date - INTERVAL amount unit`, or the negated call;
+    /// the minus is consumed.
+    pub(super) fn negative_interval(&mut self) -> PResult<ExprKind> {
+        match self.nested(Self::interval)? {
+            Interval::Function(call) => Ok(ExprKind::Unary { op: UnaryOp::Neg, expr: call.into() }),
             Interval::Amount(amount, unit) => {
-                self.expect(T::Plus)?;
-                let expr = self.nested(|p| p.binary(prec::MUL))?.into();
-                Ok(ExprKind::AddInterval { expr, negated: false, amount: amount.into(), unit })
+                let mut kind = self.date_of_interval(amount, unit)?;
+                if let ExprKind::AddInterval { negated, .. } = &mut kind {
+                    *negated = true;
+                }
+                Ok(kind)
             }
         }
+    }
+
+    fn date_of_interval(&mut self, amount: Expr, unit: IntervalUnit) -> PResult<ExprKind> {
+        self.expect(T::Plus)?;
+        let expr = self.nested(|p| p.binary(prec::MUL))?.into();
+        Ok(ExprKind::AddInterval { expr, negated: false, amount: amount.into(), unit })
     }
 
     /// `INTERVAL amount unit` as an argument.

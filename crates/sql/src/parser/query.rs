@@ -135,7 +135,7 @@ impl Parser<'_> {
         let with = self.with_opt()?;
         self.leading = leading;
         let first = self.body_primary(true)?;
-        let body = self.body_after(first)?;
+        let body = self.body_after(first, start)?;
         self.finish(with, body, start)
     }
 
@@ -143,7 +143,7 @@ impl Parser<'_> {
     pub(super) fn query_after(&mut self, first: Query) -> PResult<Query> {
         let start = first.span.start;
         self.apart(|p| {
-            let body = p.body_after(QueryBody::Nested(first.into()))?;
+            let body = p.body_after(QueryBody::Nested(first.into()), start)?;
             p.finish(None, body, start)
         })
     }
@@ -153,7 +153,7 @@ impl Parser<'_> {
         let start = self.tok.start;
         let empty = rows.iter().any(Vec::is_empty);
         let query = self.apart(|p| {
-            let body = p.body_after(QueryBody::Values(rows))?;
+            let body = p.body_after(QueryBody::Values(rows), start)?;
             p.finish(None, body, start)
         })?;
         match empty && !matches!(query.body, QueryBody::Values(_)) {
@@ -164,20 +164,8 @@ impl Parser<'_> {
 
     fn finish(&mut self, with: Option<Box<With>>, body: QueryBody, start: u32) -> PResult<Query> {
         let Tail { order_by, limit, procedure, into, late_into, locking } = self.tail()?;
-        let span = self.span_from(start);
-        let enclosed = false;
-        let whole = Query {
-            with,
-            body,
-            order_by,
-            limit,
-            procedure,
-            into,
-            late_into,
-            locking,
-            enclosed,
-            span,
-        };
+        let plain = Query::of(body, self.span_from(start));
+        let whole = Query { with, order_by, limit, procedure, into, late_into, locking, ..plain };
         Ok(without_parentheses(whole))
     }
 
@@ -210,9 +198,12 @@ impl Parser<'_> {
         Ok(CommonTable { name, columns, query, cycle })
     }
 
-    /// Set operators from left to right, INTERSECT first. INTERSECTs at the start need no
-    /// combination of their own.
-    fn body_after(&mut self, first: QueryBody) -> PResult<QueryBody> {
+    /// Set operators from left to right, INTERSECT first but in the mode ORACLE. INTERSECTs at the
+    /// start need no combination of their own.
+    fn body_after(&mut self, first: QueryBody, start: u32) -> PResult<QueryBody> {
+        if self.is_oracle() {
+            return self.body_from_left(first, start);
+        }
         let mut rest = self.intersections()?;
         while self.early_into.is_none()
             && let Some(word) = self.eat_any(&[Kw::UNION, Kw::EXCEPT])
@@ -222,6 +213,28 @@ impl Parser<'_> {
             let primary = self.body_primary(false)?;
             let body = combined(primary, self.intersections()?);
             rest.push(SetOperand { op, all, body });
+        }
+        Ok(combined(first, rest))
+    }
+
+    /// Set operators from left to right. What stands before an INTERSECT becomes a query of its own.
+    fn body_from_left(&mut self, mut first: QueryBody, start: u32) -> PResult<QueryBody> {
+        let mut rest: Vec<SetOperand> = Vec::new();
+        while self.early_into.is_none()
+            && let Some(word) = self.eat_any(&[Kw::UNION, Kw::EXCEPT, Kw::INTERSECT])
+        {
+            let op = match word {
+                Kw::UNION => SetOp::Union,
+                Kw::EXCEPT => SetOp::Except,
+                _ => SetOp::Intersect,
+            };
+            let needs_own = rest.iter().any(|operand| operand.op != SetOp::Intersect);
+            if op == SetOp::Intersect && needs_own {
+                let body = combined(first, std::mem::take(&mut rest));
+                first = QueryBody::Nested(Query::of(body, self.span_from(start)).into());
+            }
+            let all = self.all_or_distinct();
+            rest.push(SetOperand { op, all, body: self.body_primary(false)? });
         }
         Ok(combined(first, rest))
     }
