@@ -61,6 +61,16 @@ impl ShowStyle {
         others.into_iter().any(|mode| self.mode.contains(mode))
     }
 
+    /// Whether options are left out that the versions 3.23 and 4.0 do not know.
+    fn is_old(self) -> bool {
+        [SqlMode::MYSQL323, SqlMode::MYSQL40].into_iter().any(|mode| self.mode.contains(mode))
+    }
+
+    /// Whether columns and indexes have no options of their own.
+    fn is_limited(self) -> bool {
+        self.is_old() || self.mode.contains(SqlMode::NO_FIELD_OPTIONS)
+    }
+
     /// Options that no engine knows. They are commented out unless `sql_mode` ignores bad options.
     fn unknown(self, options: &str) -> String {
         match self.mode.contains(SqlMode::IGNORE_BAD_TABLE_OPTIONS) {
@@ -103,7 +113,8 @@ pub fn show_create_table(
         out.push_str(" WITH SYSTEM VERSIONING");
     }
     if let Some(partitions) = &table.partitions {
-        let hidden = style.is_foreign() || style.mode.contains(SqlMode::NO_TABLE_OPTIONS);
+        let hidden =
+            style.is_foreign() || style.is_old() || style.mode.contains(SqlMode::NO_TABLE_OPTIONS);
         let engine = Some(table.engine.name).filter(|_| !hidden);
         out.push_str(&crate::show_partitions::partition_clause(partitions, engine, zone));
     }
@@ -120,11 +131,12 @@ fn table_options(
     style: ShowStyle,
     out: &mut String,
 ) {
-    let _ = write!(out, " ENGINE={}", table.engine.name);
+    let word = if style.is_old() { "TYPE" } else { "ENGINE" };
+    let _ = write!(out, " {word}={}", table.engine.name);
     if let Some(next) = auto_increment.filter(|next| *next > 1) {
         let _ = write!(out, " AUTO_INCREMENT={next}");
     }
-    if !table.is_sequence() {
+    if !table.is_sequence() && !style.is_old() {
         out.push_str(" DEFAULT ");
         put_charset(out, "CHARSET=", table.collation);
     }
@@ -207,7 +219,9 @@ fn column_clause(
     let dialect = if other { "mariadb_schema." } else { "" };
     let mut out =
         format!("{} {dialect}{}", quote_identifier(&column.name), column.type_text(style.mode));
-    charset_clause(table.collation, &column.ty, &mut out);
+    if !style.is_old() {
+        charset_clause(table.collation, &column.ty, &mut out);
+    }
     if column.system.is_bound() {
         crate::system_time::put_bound(column, &mut out);
     } else if let Some(generated) = &column.generated {
@@ -219,6 +233,9 @@ fn column_clause(
         out.push_str(if column.nullable { "" } else { " NOT NULL" });
     } else {
         null_and_default(column, zone, &mut out);
+        if column.on_update_now && !style.is_limited() {
+            let _ = write!(out, " ON UPDATE {}", current_timestamp(&column.ty));
+        }
     }
     if column.auto_increment && !style.mode.contains(SqlMode::NO_FIELD_OPTIONS) {
         out.push_str(" AUTO_INCREMENT");
@@ -268,9 +285,6 @@ fn null_and_default(column: &ColumnInfo, zone: &TimeZone, out: &mut String) {
         let _ = write!(out, " DEFAULT {default}");
     } else if column.nullable && !column.auto_increment {
         out.push_str(" DEFAULT NULL");
-    }
-    if column.on_update_now {
-        let _ = write!(out, " ON UPDATE {}", current_timestamp(&column.ty));
     }
 }
 
@@ -350,7 +364,8 @@ fn index_clause(
         IndexKind::Fulltext => format!("FULLTEXT KEY {} ", quote_identifier(&index.name)),
     };
     out.push_str(&key_parts(table, index, info));
-    if style.mode.contains(SqlMode::NO_KEY_OPTIONS) || style.is_foreign() {
+    let hides = style.is_foreign() || style.is_limited();
+    if hides || style.mode.contains(SqlMode::NO_KEY_OPTIONS) {
         return out;
     }
     if let Some(algorithm) = &info.algorithm {
