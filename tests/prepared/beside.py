@@ -15,6 +15,8 @@ import re
 import sys
 import time
 
+import pymysql
+
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import statements  # noqa: E402
 import values  # noqa: E402
@@ -45,6 +47,7 @@ class Case:
         self.mode = self.random.choice(MODES)
         self.charset = self.random.choice(["utf8mb4"] * 8 + ["latin1", "binary"])
         self.column = column
+        self.changes = not self.text.startswith(("SELECT", "WITH", "VALUES", "("))
         # Odd packets are rare, so that most cases are those of clients.
         self.odd = self.random.random() < 0.3
         self.steps = self.plan(self.text.count("?"))
@@ -60,7 +63,7 @@ class Case:
                 given = [self.like(value) for value in bound]
             else:
                 given = [values.some(self.random, self.odd) for _ in range(count)]
-            steps += self.execution(given, 0 if again and self.random.random() < 0.6 else 1, count)
+            steps += self.execution(given, 0 if again and self.random.random() < 0.6 else 1, at == 0)
             bound = given
         if self.odd and self.random.random() < 0.3:
             steps.append(Step("close, execute, close", self.closed(count)))
@@ -77,14 +80,15 @@ class Case:
 
     def between(self):
         roll = self.random.random()
-        if roll < 0.3:
+        if roll < 0.3 or not self.changes:
             return Step("reset", lambda client, statement: client.reset(statement))
         text = statements.alter(self.random, self.column)
         return Step(text, lambda client, statement: client.sql(text))
 
-    def execution(self, given, bound, count):
+    def execution(self, given, bound, first):
         roll = self.random.random()
-        if count and roll < 0.07:
+        # MariaDB confuses the data with an earlier value of another type.
+        if given and first and roll < 0.1:
             yield self.long(given)
         body = values.packet(given, bound)
         # MariaDB ends when it opens a cursor for RETURNING.
@@ -140,9 +144,10 @@ class Case:
 def run(client, case, breaks):
     """Returns the steps of the case with what the server answered."""
     seen = []
-    client.sql("CREATE OR REPLACE TABLE k LIKE ti")
-    client.sql("INSERT INTO k SELECT * FROM t WHERE id IN (2, 5)")
-    client.sql("DROP TABLE IF EXISTS made")
+    if case.changes:
+        client.sql("CREATE OR REPLACE TABLE k LIKE ti")
+        client.sql("INSERT INTO k SELECT * FROM t WHERE id IN (2, 5)")
+        client.sql("DROP TABLE IF EXISTS made")
     client.sql(f"SET sql_mode = '{case.mode}', @v = NULL, @w = NULL, timestamp = 1700000000.123456")
     client.sql(f"SET NAMES {case.charset}" + (" COLLATE utf8mb4_general_ci" if case.charset == "utf8mb4" else ""))
     statement, _, answer = client.prepare(case.text)
@@ -151,13 +156,13 @@ def run(client, case, breaks):
         for step in (step for step in case.steps if not step.broken):
             answer = step.run(client, statement)
             seen.append((step.name, answer, client.warnings()))
-        if not case.text.startswith(("SELECT", "WITH", "VALUES")):
+        if case.changes:
             for text in statements.SHOWN:
                 seen.append((text, client.sql(text), []))
         for step in (step for step in case.steps if step.broken and breaks):
             step.run(client, statement)
         client.close_statement(statement)
-    client.sql(f"SET NAMES utf8mb4 COLLATE utf8mb4_general_ci, timestamp = DEFAULT, sort_buffer_size = DEFAULT")
+    client.sql("SET NAMES utf8mb4 COLLATE utf8mb4_general_ci, timestamp = DEFAULT, sort_buffer_size = DEFAULT")
     return seen
 
 
@@ -241,10 +246,12 @@ def known():
 
 def judge(case, pair, expected, kinds):
     """The worst difference that is not known, as kind and text."""
-    ours, theirs = attempt(pair[0], case, True), attempt(pair[1], case, False)
-    if theirs[-1][0] == "gone":
-        print(f"  the reference ended: --case {case.seed} {case.text}")
-        return None
+    ours = attempt(pair[0], case, True)
+    try:
+        theirs = attempt(pair[1], case, False)
+    except pymysql.MySQLError:
+        print(f"prepared: MariaDB ended, at --case {case.seed} {case.text}")
+        raise SystemExit(0) from None
     found = []
     for kind, step, shown in differences(ours, theirs):
         whole = f"{case.text} ## {case.mode} ## {step} ## {shown}"

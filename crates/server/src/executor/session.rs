@@ -489,7 +489,11 @@ impl BackendSession for ExecutorSession {
     }
 
     fn tell_first(&mut self, conditions: Vec<Condition>) {
+        if conditions.is_empty() {
+            return;
+        }
         let limit = self.session.frame.settings.notes.max_error_count;
+        self.session.diagnostics.forget_stale();
         self.session.diagnostics.put_first(conditions, limit);
     }
 
