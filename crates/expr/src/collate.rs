@@ -239,11 +239,11 @@ pub(crate) fn invalid_bytes(bytes: &[u8], charset: Charset) -> Option<SqlError> 
     Some(SqlError::new(&ER_INVALID_CHARACTER_STRING, &[&charset.name(), &shown]))
 }
 
-/// The error about a hexadecimal literal that is no text of `charset`. The value of a function of
-/// literals is none.
+/// The error about a literal of bytes that is no text of `charset`. The value of a function of
+/// literals can be NULL, and is none.
 fn invalid_literal(e: &Expr, charset: Charset) -> Option<SqlError> {
     match &e.kind {
-        ExprKind::Literal(Value::Bytes(bytes)) if e.is_hex() && are_bytes_as(e, charset) => {
+        ExprKind::Literal(Value::Bytes(bytes)) if !e.nullable && are_bytes_as(e, charset) => {
             invalid_bytes(bytes, charset)
         }
         _ => None,
