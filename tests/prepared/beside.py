@@ -48,6 +48,8 @@ class Case:
         self.charset = self.random.choice(["utf8mb4"] * 8 + ["latin1", "binary"])
         self.column = column
         self.changes = not self.text.startswith(("SELECT", "WITH", "VALUES", "("))
+        # Indexes make a table slow to create.
+        self.table = self.random.choice(["t"] * 4 + ["ti"])
         # Odd packets are rare, so that most cases are those of clients.
         self.odd = self.random.random() < 0.3
         self.steps = self.plan(self.text.count("?"))
@@ -145,7 +147,7 @@ def run(client, case, breaks):
     """Returns the steps of the case with what the server answered."""
     seen = []
     if case.changes:
-        client.sql("CREATE OR REPLACE TABLE k LIKE ti")
+        client.sql(f"CREATE OR REPLACE TABLE k LIKE {case.table}")
         client.sql("INSERT INTO k SELECT * FROM t WHERE id IN (2, 5)")
         client.sql("DROP TABLE IF EXISTS made")
     client.sql(f"SET sql_mode = '{case.mode}', @v = NULL, @w = NULL, timestamp = 1700000000.123456")
@@ -271,7 +273,7 @@ def arguments():
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--cases", type=int, default=10**9)
     parser.add_argument("--case")
-    parser.add_argument("--kinds", default=",".join(KINDS[:5]))
+    parser.add_argument("--kinds", default=",".join(KINDS[:3]))
     parser.add_argument("--all", action="store_true")
     return parser.parse_args()
 
@@ -296,6 +298,7 @@ def main():
 def loop(options, pair):
     expected, kinds = known(), options.kinds.split(",")
     counts = collections.Counter()
+    print(f"prepared: --seed {options.seed}", flush=True)
     deadline = time.monotonic() + options.seconds
     ran = 0
     while ran < options.cases and time.monotonic() < deadline:
