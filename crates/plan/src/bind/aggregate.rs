@@ -3,7 +3,6 @@
 //! An aggregate belongs to the innermost block whose columns it reads. This may be an outer block
 //! of the one that contains it; there it is an outer value.
 
-
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use selkie_expr::aggregate::{Aggregate, AggregateKind, invalid_group_function_use};
