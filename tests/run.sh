@@ -329,6 +329,8 @@ bench() {
 differential() {
   say differential
   SELKIE_PYTHON=$python "$python" tests/beside_mariadb.py "$binary" tests/differential/step.sh
+  timeout 300 "$python" tests/beside_mariadb.py "$binary" "$python" tests/prepared/beside.py --seed 6 --cases 200
+  fresh timeout 300 "$python" tests/beside_mariadb.py "$binary" "$python" tests/prepared/beside.py --seconds 10 --seed "$RANDOM" --all
 }
 
 hostile() {

@@ -19,7 +19,7 @@ from recorded import compare  # noqa: E402
 RESULT = pathlib.Path(__file__).with_name("parameters.result")
 PREPARE, EXECUTE = 0x16, 0x17
 UNSIGNED = 0x8000
-TINY, SHORT, LONG, LONGLONG, DOUBLE, TIME, STRING = 1, 2, 3, 8, 5, 11, 254
+TINY, SHORT, LONG, LONGLONG, DOUBLE, DATE, TIME, DATETIME, DECIMAL, STRING = 1, 2, 3, 8, 5, 10, 11, 12, 246, 254
 VALUES = [
     ("TINY", TINY, b"\xff"), ("TINY UNSIGNED", TINY | UNSIGNED, b"\xff"),
     ("SHORT", SHORT, b"\xfe\xff"), ("SHORT UNSIGNED", SHORT | UNSIGNED, b"\xfe\xff"),
@@ -28,6 +28,15 @@ VALUES = [
 ]
 TIMES = [
     ("TIME", TIME, b"\x0c\x01\x03\0\0\0\x01\x02\x03\x05\0\0\0"), ("TIME of 40 days", TIME, b"\x08\0\x28\0\0\0\x01\x02\x03"),
+]
+# Values that are none of their type.
+ODD = [
+    ("DATE of month 13", DATE, b"\x04\xe8\x07\x0d\x01"), ("DATE of the year 10000", DATE, b"\x04\x10\x27\x01\x01"),
+    ("DATETIME of hour 24", DATETIME, b"\x07\xe8\x07\x01\x01\x18\x00\x00"),
+    ("DATETIME of a second in microseconds", DATETIME, b"\x0b\xe8\x07\x01\x01\x01\x02\x03\x40\x42\x0f\x00"),
+    ("TIME of minute 60", TIME, b"\x08\x01\x00\x00\x00\x00\x01\x3c\x00"),
+    ("TIME of 40 days and a fraction", TIME, b"\x0c\x00\x28\x00\x00\x00\x01\x02\x03\x05\x00\x00\x00"),
+    ("DECIMAL of 400 digits", DECIMAL, b"\x051e400"), ("DECIMAL without digits", DECIMAL, b"\x01x"),
 ]
 STATEMENTS = [
     "SELECT ?",
@@ -54,6 +63,11 @@ class Client:
 
     def sql(self, text):
         self.connection.cursor().execute(text)
+
+    def warnings(self):
+        cursor = self.connection.cursor()
+        cursor.execute("SHOW WARNINGS")
+        return cursor.fetchall()
 
     def prepare(self, text):
         self.connection._execute_command(PREPARE, text.encode())
@@ -99,6 +113,11 @@ def run(port):
             out.append(f"> {text} -- {name}")
             bitmap = bytes((count + 7) // 8)
             client.execute(statement, bitmap + b"\x01" + types([kind] * count) + value * count)
+    statement, _ = client.prepare("SELECT CONCAT(?)")
+    for name, kind, value in ODD:
+        out.append(f"> {name}")
+        client.execute(statement, b"\0\x01" + types([kind]) + value)
+        out += [f"  {level} {code} {message}" for level, code, message in client.warnings()]
     statement, _ = client.prepare("SELECT a FROM t WHERE a>? ORDER BY a")
     for name, flag, kinds, bitmap, value in SHORT_PACKETS:
         out.append(f"> {name}")

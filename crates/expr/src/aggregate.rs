@@ -16,6 +16,9 @@ mod state;
 mod stored;
 mod sum;
 
+use std::hash::{BuildHasher, Hash, Hasher};
+
+use foldhash::fast::FixedState;
 use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
 pub use state::{AggregateState, Groups, RowsByGroup};
@@ -207,13 +210,47 @@ impl Aggregate {
         AggregateState::new(self)
     }
 
+    /// Whether it adds its values, so that its state may give the results of another one too.
+    pub fn adds(&self) -> bool {
+        matches!(self.kind, AggregateKind::Sum | AggregateKind::Avg) && !self.distinct
+    }
+
+    /// A number that is the same for equal aggregates.
+    pub fn digest(&self) -> u64 {
+        let mut hasher = FixedState::default().build_hasher();
+        self.kind.hash(&mut hasher);
+        self.hash_args(&mut hasher);
+        hasher.finish()
+    }
+
+    /// A number that is the same for equal arguments.
+    pub fn digest_of_args(&self) -> u64 {
+        let mut hasher = FixedState::default().build_hasher();
+        self.hash_args(&mut hasher);
+        hasher.finish()
+    }
+
+    fn hash_args(&self, hasher: &mut impl Hasher) {
+        for arg in &self.args {
+            arg.visit(&mut |part| {
+                std::mem::discriminant(&part.kind).hash(hasher);
+                match &part.kind {
+                    ExprKind::Column(at) | ExprKind::Parameter(at) => at.hash(hasher),
+                    ExprKind::Literal(Value::Int(n)) => n.hash(hasher),
+                    ExprKind::Literal(Value::Bytes(bytes)) => bytes.hash(hasher),
+                    ExprKind::Literal(Value::Decimal(number)) => number.hash(hasher),
+                    ExprKind::Literal(Value::Double(number)) => number.to_bits().hash(hasher),
+                    _ => {}
+                }
+            });
+        }
+    }
+
     /// Whether a state of `other` can give the results of this one too: both add the same values.
     pub fn shares_state(&self, other: &Self) -> bool {
-        let adds =
-            |a: &Self| matches!(a.kind, AggregateKind::Sum | AggregateKind::Avg) && !a.distinct;
         let is_fixed = |e: &Expr| e.is_deterministic() && !e.has_side_effects();
-        adds(self)
-            && adds(other)
+        self.adds()
+            && other.adds()
             && self.ty.physical() == other.ty.physical()
             && self.args == other.args
             && self.args.iter().all(is_fixed)

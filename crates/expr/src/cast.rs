@@ -525,6 +525,11 @@ pub(crate) fn refuse_loss(e: &mut Expr, error: &selkie_types::SqlError) {
     charset::refuse_loss(e, error);
 }
 
+/// Makes a conversion of bytes raise error 1300 if they are no text.
+pub(crate) fn refuse_invalid(e: &mut Expr) {
+    charset::refuse_invalid(e);
+}
+
 /// Makes a member of ENUM or SET its name: a date or time is read from the name, not the number.
 fn named_member(e: &mut Expr) {
     if matches!(e.ty.kind, TypeKind::Enum | TypeKind::Set) {

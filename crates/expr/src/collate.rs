@@ -6,6 +6,7 @@
 use selkie_types::charset::Charset;
 use selkie_types::error::catalogue::{
     ER_CANT_AGGREGATE_2COLLATIONS, ER_CANT_AGGREGATE_3COLLATIONS, ER_CANT_AGGREGATE_NCOLLATIONS,
+    ER_INVALID_CHARACTER_STRING,
 };
 use selkie_types::{CollationId, SqlError, SqlResult, Value, stack};
 
@@ -213,19 +214,53 @@ pub(crate) fn convert_each(
     });
     for arg in args {
         let error = error.as_ref().filter(|_| may_lose(arg));
+        let is_bytes = matches!(arg.kind, ExprKind::Parameter(_)) && are_bytes_as(arg, charset);
         convert(arg);
         if let Some(error) = error {
             cast::refuse_loss(arg, error);
+        } else if is_bytes {
+            cast::refuse_invalid(arg);
         }
     }
 }
 
-/// Error 1267 if an operand has, or can have, characters outside `collation`.
+/// Whether a value is bytes that are to be text of a character set in which not all bytes are.
+fn are_bytes_as(e: &Expr, charset: Charset) -> bool {
+    let own = e.ty.collation.charset();
+    let are_bytes = e.ty.is_string() && own == Charset::Binary;
+    are_bytes && charset != Charset::Binary && charset.max_len() > 1
+}
+
+/// Error 1300 about bytes that are no text of `charset`.
+pub(crate) fn invalid_bytes(bytes: &[u8], charset: Charset) -> Option<SqlError> {
+    let good = charset.well_formed_len(bytes);
+    let bad = bytes.get(good..).filter(|bad| !bad.is_empty())?;
+    let shown: String = bad.iter().take(3).map(|b| format!("{b:02X}")).collect();
+    Some(SqlError::new(&ER_INVALID_CHARACTER_STRING, &[&charset.name(), &shown]))
+}
+
+/// The error about a literal of bytes that is no text of `charset`. The value of a function of
+/// literals can be NULL, and is none.
+fn invalid_literal(e: &Expr, charset: Charset) -> Option<SqlError> {
+    match &e.kind {
+        ExprKind::Literal(Value::Bytes(bytes)) if !e.nullable && are_bytes_as(e, charset) => {
+            invalid_bytes(bytes, charset)
+        }
+        _ => None,
+    }
+}
+
+/// Error 1267 if an operand has, or can have, characters outside `collation`, and 1300 before it if
+/// one has bytes that are no characters.
 pub(crate) fn refuse_loss(
     args: &[&Expr],
     collation: CollationId,
     operation: &str,
 ) -> SqlResult<()> {
+    let charset = collation.charset();
+    if let Some(error) = args.iter().find_map(|arg| invalid_literal(arg, charset)) {
+        return Err(error.before(mix_error(args, operation)));
+    }
     match args.iter().any(|arg| loses(arg, collation.charset())) {
         true => Err(mix_error(args, operation)),
         false => Ok(()),

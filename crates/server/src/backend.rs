@@ -18,6 +18,7 @@ use selkie_replication::log::Place;
 use selkie_replication::replica::{Entry, ReplicaFilter};
 use selkie_replication::{Event as LogEvent, Gtid, Header};
 use selkie_sql::ClientText;
+use selkie_types::error::Condition;
 use selkie_types::error::catalogue::ER_UNSUPPORTED_PS;
 use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
@@ -253,6 +254,9 @@ pub trait BackendSession: Send {
         parameters: &[(Value, SqlType)],
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Outcome>;
+
+    /// Lists conditions about parameters before those of the statement that they were for.
+    fn tell_first(&mut self, _conditions: Vec<Condition>) {}
 
     /// Runs a prepared statement for many rows of parameters.
     fn execute_bulk(

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
 use selkie_expr::aggregate::{Aggregate, AggregateState, Groups, RowsByGroup};
 use selkie_expr::{EvalContext, Expr};
 use selkie_plan::physical::ColumnType;
@@ -35,13 +37,29 @@ impl Source {
     }
 }
 
+/// So many aggregates are compared one by one; n of them would cost n² comparisons.
+const FEW_STATES: usize = 16;
+
 /// A source for each aggregate.
 fn sources(aggregates: &[Aggregate]) -> Vec<Source> {
-    let source = |(at, aggregate): (usize, &Aggregate)| {
-        let earlier = aggregates[..at].iter().position(|first| aggregate.shares_state(first));
-        earlier.map_or_else(|| Source::Own(aggregate.state()), Source::Of)
+    let is_few = aggregates.len() <= FEW_STATES;
+    // Positions of aggregates that may be shared, by a digest if there are many.
+    let mut adding: HashMap<u64, Vec<usize>, FixedState> = HashMap::default();
+    let mut source = |(at, aggregate): (usize, &Aggregate)| {
+        if !aggregate.adds() {
+            return Source::Own(aggregate.state());
+        }
+        let digest = if is_few { 0 } else { aggregate.digest_of_args() };
+        let earlier = adding.entry(digest).or_default();
+        match earlier.iter().find(|first| aggregate.shares_state(&aggregates[**first])) {
+            Some(first) => Source::Of(*first),
+            None => {
+                earlier.push(at);
+                Source::Own(aggregate.state())
+            }
+        }
     };
-    aggregates.iter().enumerate().map(source).collect()
+    aggregates.iter().enumerate().map(&mut source).collect()
 }
 
 fn kinds(key_types: &[ColumnType]) -> Vec<KeyKind> {

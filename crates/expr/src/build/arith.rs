@@ -134,14 +134,15 @@ pub fn arithmetic(op: Arithmetic, a: Expr, b: Expr, types: &TypeContext) -> SqlR
     let text = text.then_some(args[0].ty.length);
     let dated = args.iter().any(|e| e.ty.is_temporal() && e.ty.kind != TypeKind::Year);
     let kinds: Vec<Numeric> = args.iter_mut().map(to_number).collect();
-    if dated && kinds == [Numeric::Int; 2] && matches!(op, Add | Subtract) {
-        // Compat: beside a date, an unsigned number becomes signed.
-        args.iter_mut().for_each(cast::to_int);
-    }
+    // Compat: beside a date, the result for an unsigned number is signed.
+    let sign = match dated && matches!(op, Add | Subtract | Multiply) {
+        true => Sign::Always,
+        false => Sign::OfOperands,
+    };
     let common = kinds[0].max(kinds[1]);
     let common = if op == Divide { common.max(Numeric::Decimal) } else { common };
     match common {
-        Numeric::Int => integer(op, args, types),
+        Numeric::Int => integer(op, args, sign, types),
         Numeric::Decimal => decimal(op, args, types),
         Numeric::Double if op == IntDivide => {
             let digits = text.unwrap_or_else(|| whole_digits(&args[0]));
@@ -169,13 +170,21 @@ fn is_any_unsigned(args: &[Expr]) -> bool {
     args.iter().any(|e| e.ty.unsigned || e.ty.physical() == Physical::UInt)
 }
 
-fn integer(op: Arithmetic, args: Vec<Expr>, types: &TypeContext) -> SqlResult<Expr> {
+/// Whether an integer result can be negative.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sign {
+    /// If no operand is unsigned.
+    OfOperands,
+    Always,
+}
+
+fn integer(op: Arithmetic, args: Vec<Expr>, sign: Sign, types: &TypeContext) -> SqlResult<Expr> {
     use Arithmetic::*;
     let (a, b) = (&args[0].ty, &args[1].ty);
     let kinds = (a.physical(), b.physical());
     let (ua, ub) = (kinds.0 == Physical::UInt, kinds.1 == Physical::UInt);
     let (da, db) = (cast::digits_of(&args[0]), cast::digits_of(&args[1]));
-    let mut unsigned = ua || ub;
+    let mut unsigned = (ua || ub) && sign == Sign::OfOperands;
     let ty = match op {
         Add => integer_type(da.max(db) + 1, unsigned),
         Subtract => {

@@ -140,7 +140,14 @@ pub(super) fn date_beside_bigint(column: &Expr, constant: &mut Expr) {
         Some(Value::Date(d)) => i64::from(d.to_number()),
         Some(Value::DateTime(v)) if v.micros() == 0 => v.to_number(),
         Some(Value::Time(v)) if v.micros() == 0 => v.to_number(),
-        _ => return,
+        Some(_) => return,
+        None => {
+            let is_date = constant.ty.is_temporal() && constant.ty.decimals == 0;
+            if is_date && constant.ty.kind != TypeKind::Year && constant.is_constant() {
+                cast::to_int(constant);
+            }
+            return;
+        }
     };
     *constant = Expr::int(number);
 }

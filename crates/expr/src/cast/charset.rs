@@ -94,6 +94,25 @@ fn convert_or_refuse(frame: &Frame<'_>) -> SqlResult<Column> {
     convert(frame)
 }
 
+/// Makes a conversion of bytes raise error 1300 if they are no text.
+pub(super) fn refuse_invalid(e: &mut Expr) {
+    if let ExprKind::Call(call) = &mut e.kind
+        && call.function.is_implicit()
+    {
+        call.kernel = convert_valid;
+    }
+}
+
+fn convert_valid(frame: &Frame<'_>) -> SqlResult<Column> {
+    let to = frame.ty.collation.charset();
+    let view = frame.bytes(0);
+    let mut values = (0..frame.rows).filter_map(|row| view.get(row));
+    match values.find_map(|bytes| crate::collate::invalid_bytes(bytes, to)) {
+        Some(error) => Err(error),
+        None => convert(frame),
+    }
+}
+
 /// Appends the first bytes `kept` of `whole` as text of the result's charset.
 pub(super) fn bytes_as_text(frame: &Frame<'_>, kept: &[u8], whole: &[u8], out: &mut Vec<u8>) {
     let charset = frame.ty.collation.charset();

@@ -3,14 +3,12 @@
 //! An aggregate belongs to the innermost block whose columns it reads. This may be an outer block
 //! of the one that contains it; there it is an outer value.
 
-use std::hash::{BuildHasher, Hash, Hasher};
-
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use selkie_expr::aggregate::{Aggregate, AggregateKind, invalid_group_function_use};
 use selkie_expr::{Expr, ExprKind, build, cast};
 use selkie_sql::ast;
-use selkie_types::{SqlMode, SqlResult, SqlType, Value};
+use selkie_types::{SqlMode, SqlResult, SqlType};
 
 use super::Binder;
 use super::Clause;
@@ -42,10 +40,10 @@ impl Aggregates {
             return self.calls.iter().find(|(_, call)| call == wanted).map(|(id, _)| *id);
         }
         for at in self.digested..self.calls.len() {
-            self.by_digest.entry(digest(&self.calls[at].1)).or_default().push(at);
+            self.by_digest.entry(self.calls[at].1.digest()).or_default().push(at);
         }
         self.digested = self.calls.len();
-        let alike = self.by_digest.get(&digest(wanted))?;
+        let alike = self.by_digest.get(&wanted.digest())?;
         let found = alike.iter().find(|at| self.calls[**at].1 == *wanted)?;
         Some(self.calls[*found].0)
     }
@@ -315,6 +313,10 @@ impl Binder<'_> {
 
     /// Whether a block's tables or aggregates have one of these columns.
     fn owns_any(&self, block: usize, columns: &ColumnSet) -> bool {
+        // Otherwise n aggregates would look n times through all of them.
+        if columns.is_empty() {
+            return false;
+        }
         let scope = &self.scopes[block];
         let from_table =
             |source| self.source_columns(source).iter().any(|(_, id)| columns.contains(*id));
@@ -376,26 +378,6 @@ impl Binder<'_> {
             None => ty,
         }
     }
-}
-
-/// A number that is the same for equal aggregates.
-fn digest(aggregate: &Aggregate) -> u64 {
-    let mut hasher = FixedState::default().build_hasher();
-    aggregate.kind.hash(&mut hasher);
-    for arg in &aggregate.args {
-        arg.visit(&mut |part| {
-            std::mem::discriminant(&part.kind).hash(&mut hasher);
-            match &part.kind {
-                ExprKind::Column(at) | ExprKind::Parameter(at) => at.hash(&mut hasher),
-                ExprKind::Literal(Value::Int(n)) => n.hash(&mut hasher),
-                ExprKind::Literal(Value::Bytes(bytes)) => bytes.hash(&mut hasher),
-                ExprKind::Literal(Value::Decimal(number)) => number.hash(&mut hasher),
-                ExprKind::Literal(Value::Double(number)) => number.to_bits().hash(&mut hasher),
-                _ => {}
-            }
-        });
-    }
-    hasher.finish()
 }
 
 /// Compat: DISTINCT values without ORDER BY are ordered by value.

@@ -53,7 +53,7 @@ impl<'a> Bulk<'a> {
         &self,
         count: usize,
         types: &mut Vec<ParamType>,
-        make: impl Fn(BulkCell<'a>) -> T,
+        mut make: impl FnMut(BulkCell<'a>) -> T,
     ) -> DecodeResult<Vec<Vec<T>>> {
         let mut r = self.rest.clone();
         if self.sends_types {

@@ -65,7 +65,7 @@ impl<'a> Execute<'a> {
         let is_null = |i: usize| nulls.get(i / 8).is_some_and(|b| b & (1 << (i % 8)) != 0);
         for (i, declared) in types.iter().copied().enumerate() {
             put(match long_data(i) {
-                Some(bytes) => Param::of_string(bytes, declared.field_type),
+                Some(bytes) => Param::of_pieces(bytes, declared)?,
                 None if is_null(i) => Param::Null,
                 None => Param::decode(&mut r, declared)?,
             });

@@ -55,11 +55,11 @@ pub enum Param<'a> {
     Double(f64),
     /// DECIMAL as text.
     Decimal(&'a [u8]),
-    /// DATE.
+    /// DATE, with any parts.
     Date(DateTimeParts),
-    /// DATETIME or TIMESTAMP.
+    /// DATETIME or TIMESTAMP, with any parts.
     DateTime(DateTimeParts),
-    /// TIME.
+    /// TIME, with any parts.
     Time(TimeParts),
     /// Character string.
     Text(&'a [u8]),
@@ -91,17 +91,35 @@ impl<'a> Param<'a> {
             FieldType::Double => Self::Double(f64::from_bits(r.u64(FIELD)?)),
             FieldType::OldDecimal | FieldType::NewDecimal => Self::Decimal(r.lenenc_bytes(FIELD)?),
             FieldType::Date | FieldType::NewDate => Self::Date(datetime(r)?),
-            FieldType::DateTime
-            | FieldType::Timestamp
-            | FieldType::DateTime2
-            | FieldType::Timestamp2 => Self::DateTime(datetime(r)?),
-            FieldType::Time | FieldType::Time2 => Self::Time(time(r)?),
+            FieldType::DateTime | FieldType::Timestamp => Self::DateTime(datetime(r)?),
+            FieldType::Time => Self::Time(time(r)?),
+            FieldType::DateTime2 | FieldType::Timestamp2 | FieldType::Time2 => {
+                return Err(DecodeError::Invalid("parameter type"));
+            }
             other => Self::of_string(r.lenenc_bytes(FIELD)?, other),
         })
     }
 
-    /// The value of data that was sent in pieces with `COM_STMT_SEND_LONG_DATA`.
-    pub fn of_string(bytes: &'a [u8], field_type: FieldType) -> Self {
+    /// The value of data that was sent in pieces with `COM_STMT_SEND_LONG_DATA`. Only strings are.
+    pub fn of_pieces(bytes: &'a [u8], declared: ParamType) -> DecodeResult<Self> {
+        match declared.field_type {
+            FieldType::VarChar
+            | FieldType::VarString
+            | FieldType::String
+            | FieldType::Enum
+            | FieldType::Set
+            | FieldType::Json
+            | FieldType::Bit
+            | FieldType::TinyBlob
+            | FieldType::MediumBlob
+            | FieldType::LongBlob
+            | FieldType::Blob
+            | FieldType::Geometry => Ok(Self::of_string(bytes, declared.field_type)),
+            _ => Err(DecodeError::Invalid("type of long data")),
+        }
+    }
+
+    fn of_string(bytes: &'a [u8], field_type: FieldType) -> Self {
         match field_type {
             FieldType::TinyBlob
             | FieldType::MediumBlob
@@ -128,13 +146,7 @@ fn datetime(r: &mut Reader<'_>) -> DecodeResult<DateTimeParts> {
     if len >= 11 {
         t.micros = r.u32(FIELD)?;
     }
-    let sane = t.month <= 12
-        && t.day <= 31
-        && t.hour <= 23
-        && t.minute <= 59
-        && t.second <= 59
-        && t.micros <= 999_999;
-    sane.then_some(t).ok_or(DecodeError::Invalid(FIELD))
+    Ok(t)
 }
 
 fn time(r: &mut Reader<'_>) -> DecodeResult<TimeParts> {
@@ -152,6 +164,5 @@ fn time(r: &mut Reader<'_>) -> DecodeResult<TimeParts> {
     if len >= 12 {
         t.micros = r.u32(FIELD)?;
     }
-    let sane = t.minute <= 59 && t.second <= 59 && t.micros <= 999_999;
-    sane.then_some(t).ok_or(DecodeError::Invalid(FIELD))
+    Ok(t)
 }

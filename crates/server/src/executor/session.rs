@@ -21,6 +21,7 @@ use selkie_protocol::Status;
 use selkie_replication::log::Place;
 use selkie_sql::ast::{FlushTarget, Ident, Statement};
 use selkie_sql::{ClientText, ParseOptions, Parsed};
+use selkie_types::error::Condition;
 use selkie_types::error::catalogue::*;
 use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType, Value};
 
@@ -485,6 +486,15 @@ impl BackendSession for ExecutorSession {
     ) -> SqlResult<Outcome> {
         self.refresh();
         self.run_prepared((prepared, None), parameters, sink)
+    }
+
+    fn tell_first(&mut self, conditions: Vec<Condition>) {
+        if conditions.is_empty() {
+            return;
+        }
+        let limit = self.session.frame.settings.notes.max_error_count;
+        self.session.diagnostics.forget_stale();
+        self.session.diagnostics.put_first(conditions, limit);
     }
 
     fn execute_bulk(

@@ -33,9 +33,11 @@ impl<S: BackendSession> Session<S> {
             return Err(unsupported());
         }
         statement.cursor = None;
+        let mut told = Vec::new();
         let argument = |cell: BulkCell<'_>| match cell {
             BulkCell::Value(param) => {
-                let (value, ty) = to_value(&param, || parameter_charsets(runner.shared));
+                let charsets = || parameter_charsets(runner.shared);
+                let (value, ty) = to_value(&param, charsets, &mut told);
                 Argument::Value(value, ty)
             }
             BulkCell::Default => Argument::Default,
@@ -45,8 +47,11 @@ impl<S: BackendSession> Session<S> {
             bulk.rows(statement.parameters, &mut statement.types, argument).map_err(wrong)?;
         let asked = statement.asked(runner.shared, RowForm::Binary, begun);
         let body = &statement.body;
-        let answered = runner
-            .run_and_reply(asked, |backend, reply, _| backend.execute_bulk(body, rows, reply));
+        let answered = runner.run_and_reply(asked, |backend, reply, _| {
+            let result = backend.execute_bulk(body, rows, reply);
+            backend.tell_first(told);
+            result
+        });
         Ok(answered.next)
     }
 }

@@ -419,22 +419,28 @@ impl<S: BackendSession> Session<S> {
             _ => RowForm::Binary,
         };
         let long = std::mem::take(&mut statement.long_data);
-        if let Some(error) = statement.long_error.take() {
-            return Err(error);
+        // Compat: only a reset ends this state.
+        if let Some(error) = &statement.long_error {
+            return Err(error.clone());
         }
         statement.cursor = None;
         let mut parameters = Parameters::take();
+        let mut told = Vec::new();
         let long_data = |i| long.get(&i).map(Vec::as_slice);
         execute
             .params(statement.parameters, &mut statement.types, long_data, |param| {
-                parameters.push(to_value(&param, || parameter_charsets(runner.shared)));
+                let charsets = || parameter_charsets(runner.shared);
+                parameters.push(to_value(&param, charsets, &mut told));
             })
             .map_err(|_| SqlError::new(&ER_WRONG_ARGUMENTS, &[&"mysqld_stmt_execute"]))?;
         let known = statement.known.take();
         let asked = Asked { known, ..statement.asked(runner.shared, form, begun) };
         let body = &statement.body;
-        let answered = runner
-            .run_and_reply(asked, |backend, reply, _| backend.execute(body, &parameters, reply));
+        let answered = runner.run_and_reply(asked, |backend, reply, _| {
+            let result = backend.execute(body, &parameters, reply);
+            backend.tell_first(told);
+            result
+        });
         (statement.known, statement.cursor) = (answered.head, answered.cursor);
         Ok(answered.next)
     }

@@ -77,7 +77,8 @@ fn scaled(v: f64, places: i32, round: impl Fn(f64) -> f64) -> f64 {
         return if power.is_infinite() { 0.0 } else { round(v / power) * power };
     }
     let product = v * power;
-    if product.is_infinite() { v } else { round(product) / power }
+    // Zero by infinity is no number.
+    if product.is_finite() { round(product) / power } else { v }
 }
 
 #[cfg(test)]
@@ -101,6 +102,7 @@ mod tests {
 
     #[test]
     fn rounding() {
+        assert_eq!(round_f64_to(0.0, 400), 0.0);
         assert_eq!(round_f64_to(2.5, 0), 2.0);
         assert_eq!(round_f64_to(1.275, 2), 1.27);
         assert_eq!(round_f64_to(1234.5, -2), 1200.0);

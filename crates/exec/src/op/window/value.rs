@@ -25,7 +25,7 @@ pub(super) fn shifted(call: &WindowCall, sorted: &Sorted, args: &[Arc<Column>]) 
     for range in sorted.ranges() {
         for row in range.clone() {
             let by = args.get(1).map_or(Some(1), |a| integer(&a.value(row)));
-            let by = by.map(|by| if forward { by } else { -by });
+            let by = by.and_then(|by| if forward { Some(by) } else { by.checked_neg() });
             let at = by.and_then(|by| row.checked_add_signed(by as isize));
             rows.push(at.filter(|at| range.contains(at)).map_or(NULL_ROW, |at| at as u32));
         }
@@ -45,7 +45,8 @@ pub(super) fn of_frame(call: &WindowCall, frames: &[Range<usize>], args: &[Arc<C
                     Value::Null => Some(1),
                     n => integer(&n),
                 });
-                n.and_then(|n| usize::try_from(n - 1).ok()).map(|n| frame.start + n)
+                let before = n.and_then(|n| usize::try_from(n.checked_sub(1)?).ok());
+                before.and_then(|n| frame.start.checked_add(n))
             }
         };
         at.filter(|at| frame.contains(at)).map_or(NULL_ROW, |at| at as u32)
