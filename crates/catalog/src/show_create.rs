@@ -219,8 +219,10 @@ fn column_clause(
     let dialect = if other { "mariadb_schema." } else { "" };
     let mut out =
         format!("{} {dialect}{}", quote_identifier(&column.name), column.type_text(style.mode));
-    if !style.is_old() {
-        charset_clause(table.collation, &column.ty, &mut out);
+    match style.is_old() {
+        true if has_binary_order(&column.ty) => out.push_str(" binary"),
+        true => {}
+        false => charset_clause(table.collation, &column.ty, &mut out),
     }
     if column.system.is_bound() {
         crate::system_time::put_bound(column, &mut out);
@@ -254,6 +256,13 @@ fn column_clause(
         let _ = write!(out, " CHECK ({check})");
     }
     out
+}
+
+/// Whether a CHAR or VARCHAR compares the codes of its characters.
+fn has_binary_order(ty: &SqlType) -> bool {
+    matches!(ty.kind, TypeKind::Char | TypeKind::VarChar)
+        && !ty.is_binary_string()
+        && ty.collation.name().ends_with("_bin")
 }
 
 /// Compat: MariaDB 10.11 shows a column's charset and collation exactly when the collation differs

@@ -253,9 +253,11 @@ impl Parser<'_> {
             _ => return self.collated(),
         };
         self.next();
-        let kind = match op == UnaryOp::Neg && self.at(Kw::INTERVAL) {
-            true => self.negative_interval()?,
-            false => {
+        let kind = match op {
+            UnaryOp::Neg if self.at(Kw::INTERVAL) => self.negative_interval()?,
+            // Compat: the text of a view has no sign then.
+            UnaryOp::Plus if self.at(Kw::INTERVAL) => self.nested(Self::interval_primary)?,
+            _ => {
                 let expr = Box::new(self.nested(|p| p.tight_operand())?);
                 ExprKind::Unary { op, expr }
             }

@@ -123,7 +123,13 @@ impl Parser<'_> {
 
     pub(super) fn statement_step(&mut self) -> PResult<Step> {
         let start = self.tok;
-        let (statement, locals) = self.with_locals(Self::statement)?;
+        let read = self.with_locals(Self::statement);
+        // A word that begins no statement could be a label, so what follows it is wrong.
+        if read.is_err() && self.tok.start == start.start && self.at_label() {
+            self.next();
+            return Err(self.error());
+        }
+        let (statement, locals) = read?;
         self.check_in_program(&statement, start)?;
         let span = self.span_from(start.start);
         Ok(Step::Statement(Box::new(Operation { statement, locals, span })))
