@@ -27,7 +27,7 @@ pub(super) struct ColumnList {
     /// Without a file, nothing is listed.
     file: Option<PathBuf>,
     waiting: VecDeque<Listed>,
-    /// What the file holds.
+    /// The text of the file.
     written: Option<String>,
 }
 

@@ -67,7 +67,7 @@ struct Aggregation<'r> {
     input: BoxOperator<'r>,
     /// The first rows of the next groups.
     waiting: Option<Keyed>,
-    /// What lanes have made of sorted rows.
+    /// Groups that lanes have made of sorted rows.
     runs: Runs,
     ended: bool,
     /// Results to be given, of the first of which `given` rows were.
@@ -142,7 +142,7 @@ impl<'r> Aggregation<'r> {
                 }
                 Rows::Folded { number, .. } => {
                     if let Folded::Groups(more) = folding.take(number)? {
-                        filling.merge(more)?;
+                        filling.merge(*more)?;
                     }
                     self.env.check()?;
                 }
@@ -167,7 +167,7 @@ impl<'r> Aggregation<'r> {
                 }
             };
             if let Folded::Run(Some(run)) = folded {
-                self.runs.add(eval, aggregates, run, &mut self.complete)?;
+                self.runs.add(eval, aggregates, *run, &mut self.complete)?;
             }
         }
         Ok(())

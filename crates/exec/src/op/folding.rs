@@ -25,12 +25,12 @@ const MOST_GROUPS: f64 = 256.0;
 
 /// Groups that a lane has made of a stretch.
 pub(super) enum Folded {
-    Groups(Grouping),
+    Groups(Box<Grouping>),
     /// Those of sorted rows; `None` for no rows.
-    Run(Option<Run>),
+    Run(Option<Box<Run>>),
 }
 
-/// What lanes have made and the aggregation has not taken.
+/// Groups that lanes have made and the aggregation has not taken.
 pub(super) struct Folding {
     strategy: AggregateStrategy,
     types: Vec<ColumnType>,
@@ -116,9 +116,10 @@ impl Folding {
             grouping.update(eval, &keys, &args, batch.rows())?;
         }
         Ok(match self.strategy {
-            AggregateStrategy::Hash => Folded::Groups(grouping),
+            AggregateStrategy::Hash => Folded::Groups(Box::new(grouping)),
             AggregateStrategy::Sorted => {
-                Folded::Run(Run::of(eval, grouping, (&self.types, &self.aggregates))?)
+                let run = Run::of(eval, grouping, (&self.types, &self.aggregates))?;
+                Folded::Run(run.map(Box::new))
             }
         })
     }

@@ -1,8 +1,8 @@
 //! Tables that are worth column groups: those of which much is read again and again.
 //!
-//! A scan reports the rows that it had to read as rows, a join by an index those that it found; and
-//! whoever builds groups reports that. Must not build anything itself: a thread of the server takes the tables from here
-//! ([`crate::build_wanted_columns`]). Nobody waits for it.
+//! A scan reports the rows that it had to read as rows, a join by an index those that it found, and
+//! whoever builds groups reports that. Must not build anything itself: a thread of the server takes
+//! the tables from here ([`crate::build_wanted_columns`]). Nobody waits for it.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ pub struct ColumnKeeper {
     list: OnceLock<PathBuf>,
 }
 
-/// What the building thread does next.
+/// The next work of the building thread.
 pub(crate) enum Work {
     Build(Arc<TableInfo>),
     /// Statements have built groups: the list of tables with groups is to be written.

@@ -148,7 +148,7 @@ fn wide_columns_that_nobody_reads_are_given_up() {
     group.fill(Built { at: 1, keys: keys_of((0..100).map(key)), segments });
     assert!(building.end(&group));
     let before = memory.bytes.load(Ordering::Relaxed);
-    columns.want(&[2]);
+    columns.want_all(&[2]);
     let freed = columns.shed_unread(|(bytes, rows)| bytes > rows * 20);
     assert!(freed > 4000 && memory.bytes.load(Ordering::Relaxed) == before - freed);
     let there = |at| group.built().expect("built").segments.get(at).is_some();

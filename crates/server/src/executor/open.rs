@@ -112,14 +112,12 @@ pub(crate) fn open_backend(
     if force >= READ_ONLY_FROM {
         native.set_variable("innodb_read_only", 1);
     }
-    let lanes = number(settings, "selkie_lanes");
     if force == 0 && number(settings, "selkie_columns") > 0 {
         instance.upkeep.columns.list_in(data_dir.join("column_groups.list"));
     }
-    let threads =
-        start_threads(&instance, lanes).map_err(|e| format!("Can't create a thread: {e}"))?;
-    let threads = Mutex::new(threads);
-    Ok(Arc::new(ExecutorBackend { instance, sessions, logs, threads }))
+    let threads = start_threads(&instance, number(settings, "selkie_lanes"))
+        .map_err(|e| format!("Can't create a thread: {e}"))?;
+    Ok(Arc::new(ExecutorBackend { instance, sessions, logs, threads: Mutex::new(threads) }))
 }
 
 /// Starts the thread that builds column groups, and the lanes of statements that may use `lanes`

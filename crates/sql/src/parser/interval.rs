@@ -64,8 +64,8 @@ impl Parser<'_> {
         }
     }
 
-    /// `- INTERVAL amount unit + date`, which is `date - INTERVAL amount unit`, or the negated call;
-    /// the minus is consumed.
+    /// `- INTERVAL amount unit + date`, which is `date - INTERVAL amount unit`, or the negated
+    /// call; the minus is consumed.
     pub(super) fn negative_interval(&mut self) -> PResult<ExprKind> {
         match self.nested(Self::interval)? {
             Interval::Function(call) => Ok(ExprKind::Unary { op: UnaryOp::Neg, expr: call.into() }),

@@ -217,7 +217,7 @@ impl Parser<'_> {
         Ok(combined(first, rest))
     }
 
-    /// Set operators from left to right. What stands before an INTERSECT becomes a query of its own.
+    /// Set operators from left to right. Those before an INTERSECT become a query of their own.
     fn body_from_left(&mut self, mut first: QueryBody, start: u32) -> PResult<QueryBody> {
         let mut rest: Vec<SetOperand> = Vec::new();
         while self.early_into.is_none()
