@@ -19,6 +19,7 @@ mod lookup;
 mod operators;
 mod order;
 mod ordering;
+mod passing;
 mod possible;
 mod reading;
 mod row_numbers;

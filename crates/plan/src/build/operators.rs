@@ -4,6 +4,7 @@
 use selkie_engine::IndexPart;
 use selkie_expr::Expr;
 
+use super::aggregate::locked_rows;
 use super::group_ends::{Wanted, table_of};
 use super::{Builder, Built, Goal, Order};
 use crate::cost;
@@ -188,7 +189,8 @@ impl Builder<'_> {
         let Logical::Project { input, columns } = input else { return None };
         let exprs = || columns.iter().map(|(_, e)| e);
         let wanted = Wanted::every(exprs())?;
-        let most = rows.node.cost + rows.node.rows * cost::GROUP_ROW;
+        let locks = locked_rows(rows) * cost::LOCK_ROW;
+        let most = rows.node.cost + rows.node.rows * cost::GROUP_ROW + locks;
         let ends = self.group_ends(input, &wanted, None, most)?;
         let differ = self.tells_groups_apart(&ends, &exprs().filter_map(Expr::as_column).collect());
         Some((self.projected(ends, &columns.iter().collect::<Vec<_>>()), differ))

@@ -47,6 +47,20 @@ pub(super) fn describe_range(row: &mut ExplainRow, scan: &TableScan, range: &Ind
     }
 }
 
+/// Compat: if fewer rows are wanted than there are groups, the index whose groups are read counts as
+/// a possible one.
+pub(super) fn say_group_key(row: &mut ExplainRow, scan: &TableScan) {
+    let Access::Index(range) = &scan.access else { return };
+    if range.groups.is_none() {
+        return;
+    }
+    let indexes = scan.table.def.indexes.iter().enumerate();
+    let possible = indexes
+        .filter(|(at, index)| *at == range.index || scan.shown.possible_keys.contains(&index.name));
+    let names: Vec<&str> = possible.map(|(_, index)| &*index.name).collect();
+    row.possible_keys = Some(names.join(","));
+}
+
 /// Describes an access through several indexes and returns its remark; `None` for other accesses.
 pub(super) fn describe_union(row: &mut ExplainRow, scan: &TableScan) -> Option<String> {
     let Access::Union(union) = &scan.access else { return None };
@@ -69,7 +83,7 @@ pub(super) fn describe_union(row: &mut ExplainRow, scan: &TableScan) -> Option<S
 }
 
 /// Number of bytes of the first `parts` parts of a key, as MariaDB counts them.
-pub(super) fn key_length(table: &TableInfo, index: usize, parts: usize) -> usize {
+pub(crate) fn key_length(table: &TableInfo, index: usize, parts: usize) -> usize {
     let index = &table.def.indexes[index];
     let part = |part: &selkie_engine::IndexPart| {
         let column = &table.columns[part.column];
