@@ -55,3 +55,18 @@ select a, b, c from route where a in (2, 1) and b in (11, 6, 7, 12) order by a d
 select a, b, c from route where a in (2, 1) and b in (11, 6, 7, 12) order by a, b, c limit 8;
 select a, count(*), min(b), max(c) from route where (a = 2 or a = 1) and (b = 12 or b = 6 or b = 12) group by a;
 select a, count(*) from route where a in (1, 2, 1) and b in (1, 1, 2, 2) group by a order by a desc;
+-- A column with one value is none of the group's, DISTINCT above aggregates, ranges of the part whose ends are read.
+create table berth (port int not null, pier int, depth int, mark varchar(8) character set latin1, key by_pier (port, pier, depth), key by_mark (mark, depth), unique key only_mark (mark)) engine=innodb;
+insert into berth select n % 8, nullif(n % 5, 4), n % 37, if(n > 250, null, concat('m', n)) from (with recursive s as (select 1 n union all select n + 1 from s where n < 800) select n from s) w;
+analyze table berth;
+select port, pier, max(depth) from berth where pier = 2 group by port;
+select port, pier, min(depth), max(depth) from berth where pier is null group by port;
+select distinct port, max(depth) from berth where port >= 4 group by port, port;
+explain select distinct port, max(depth) from berth where port >= 0 group by port, port;
+select pier, max(depth) from berth where port = 3 and pier = 1 group by port;
+select port, mark, count(distinct pier) from berth where mark = 'm7' group by port;
+select port, max(depth) from berth where pier = 3 and depth > 30 group by port;
+select port, min(depth), max(depth) from berth where pier = 3 and (depth < 5 or depth > 33) group by port;
+explain select mark from berth force index (only_mark) group by mark;
+select count(*) from (select mark from berth group by mark) d;
+select a.port, m from (select port, max(depth) m from berth where pier = 0 group by port) a order by m, a.port;

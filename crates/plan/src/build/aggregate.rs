@@ -25,6 +25,7 @@ impl Builder<'_> {
         let mut node = node.clone();
         node.aggregates.retain(|(id, _)| required.contains(*id));
         let given = node.clone();
+        let under_distinct = std::mem::take(&mut self.under_distinct);
         self.drop_distinct(&mut node);
         let mut below = ColumnSet::default();
         node.groups.iter().for_each(|(_, e)| below.add_expr(e));
@@ -34,9 +35,11 @@ impl Builder<'_> {
         let keys = group_order(&node);
         let wanted = if node.groups.is_empty() { None } else { Some(&keys[..]) };
         let mut input = self.build(&node.input, &below, Goal { order: wanted, limit: None });
+        self.under_distinct = under_distinct;
         if let Some(ends) = self.ends_for(&given, &node, wanted, &input) {
             input = ends;
         }
+        self.under_distinct = false;
         if node.rollup && !input.order.gives(&keys) {
             input = sorted(input, &keys);
         }
@@ -86,6 +89,7 @@ impl Builder<'_> {
     ) -> Option<Built> {
         let mut wanted = Wanted::of(given)?;
         wanted.all_rows = Wanted::of(node).is_none();
+        wanted.is_known &= !self.under_distinct;
         let locks = locked_rows(rows) * cost::LOCK_ROW;
         let most = rows.node.cost + rows.node.rows * cost::AGGREGATE + locks;
         self.group_ends(&node.input, &wanted, order, most)

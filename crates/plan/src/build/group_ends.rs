@@ -6,7 +6,7 @@
 
 use selkie_engine::{IndexDef, IndexKind, IndexPart, LockMode};
 use selkie_expr::aggregate::{Aggregate, AggregateKind};
-use selkie_expr::{CompareBy, Expr, ExprKind};
+use selkie_expr::{CompareBy, CompareOp, Expr, ExprKind};
 use selkie_types::{Physical, Value, stack};
 
 use super::access::Path;
@@ -22,8 +22,11 @@ use crate::physical::{Access, GroupEnds, KeyRange, Operator};
 /// Most ranges that are read of each group.
 const MOST_WITHIN: usize = 16;
 
+/// Share of another cost that is much less.
+const MUCH_LESS: f64 = 0.8;
+
 /// Values that an operator needs from its input.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Wanted {
     /// Columns of which it needs every combination of values.
     pub(super) every: ColumnSet,
@@ -33,6 +36,8 @@ pub(super) struct Wanted {
     greatest: bool,
     /// Arguments of the aggregates with DISTINCT, if all of them have the same.
     pub(super) distinct: Option<Vec<Expr>>,
+    /// Columns with one value in all rows, of which any row of a combination will do.
+    pub(super) fixed: ColumnSet,
     /// Compat: whether MariaDB takes all this from the ends of groups.
     pub(super) is_known: bool,
     /// Whether all rows are wanted, also those that agree in the columns.
@@ -57,8 +62,9 @@ impl Wanted {
     pub(super) fn of(node: &AggregateNode) -> Option<Self> {
         let mut wanted = Self { is_known: true, ..Self::default() };
         node.groups.iter().for_each(|(_, e)| wanted.every.add_expr(e));
+        let fixed = fixed_columns(&node.input);
         for (_, call) in &node.aggregates {
-            wanted.add(call)?;
+            wanted.add(call, &fixed)?;
         }
         wanted.is_known &= wanted.distinct.is_none() || wanted.end.is_none();
         wanted.is_known &= node.groups.iter().all(|(_, e)| e.as_column().is_some());
@@ -66,7 +72,7 @@ impl Wanted {
         plain.then_some(wanted)
     }
 
-    fn add(&mut self, call: &Aggregate) -> Option<()> {
+    fn add(&mut self, call: &Aggregate, fixed: &ColumnSet) -> Option<()> {
         use AggregateKind::{AnyValue, Avg, Count, Max, Min, Sum};
         let arguments = || call.args.iter();
         match call.kind {
@@ -77,6 +83,9 @@ impl Wanted {
                 }
                 self.least |= call.kind == Min;
                 self.greatest |= call.kind == Max;
+            }
+            AnyValue if arguments().all(|e| e.as_column().is_some_and(|id| fixed.contains(id))) => {
+                arguments().for_each(|e| self.fixed.add_expr(e));
             }
             AnyValue => {
                 let known = |e: &Expr| e.as_column().is_some_and(|id| self.every.contains(id));
@@ -91,6 +100,17 @@ impl Wanted {
             _ => return None,
         }
         arguments().all(is_plain).then_some(())
+    }
+
+    /// All columns whose values are wanted.
+    fn columns(&self) -> ColumnSet {
+        self.every.iter().chain(self.fixed.iter()).chain(self.end).collect()
+    }
+
+    /// The same with all combinations of the fixed columns too.
+    fn with_fixed(&self) -> Self {
+        let every = self.every.iter().chain(self.fixed.iter()).collect();
+        Self { every, ..self.clone() }
     }
 }
 
@@ -184,8 +204,7 @@ impl Builder<'_> {
             .filter(|at| self.is_allowed(info, *at))
             .flat_map(|at| self.group_ends_paths(info, at, conditions, wanted, order));
         let best = paths.min_by(|a, b| a.cost.total_cmp(&b.cost))?;
-        let mut required = wanted.every.clone();
-        wanted.end.into_iter().for_each(|column| required.insert(column));
+        let required = wanted.columns();
         (best.cost < most).then(|| self.scan_by(relation, conditions, &required, best))
     }
 
@@ -215,9 +234,8 @@ impl Builder<'_> {
     ) -> Vec<Path> {
         let index = &info.table.def.indexes[at];
         let all = bounds(info, index, conditions);
-        let ways = ways(info, index, all.as_ref(), conditions, wanted);
-        let mut used: ColumnSet = wanted.every.clone();
-        wanted.end.into_iter().for_each(|column| used.insert(column));
+        let ways = ways_of(info, index, all.as_ref(), conditions, wanted);
+        let mut used = wanted.columns();
         conditions.iter().for_each(|condition| used.add_expr(condition));
         let read = info.positions(&used);
         let computed = read.iter().any(|column| info.is_computed(*column));
@@ -226,11 +244,17 @@ impl Builder<'_> {
             return Vec::new();
         }
         let asked = Asked { conditions, read: &read, order };
-        let ends = ways.iter().filter_map(|way| self.ends_path(info, at, way, wanted, &asked));
-        let passing =
-            || ways.iter().find_map(|way| self.passing_path(info, at, way, wanted, &asked));
-        let mut paths: Vec<Path> = ends.collect();
-        paths.extend(passing());
+        let by_ends = |way: &Way| self.ends_path(info, at, way, wanted, &asked);
+        let mut paths: Vec<Path> = ways.iter().filter_map(by_ends).collect();
+        if !wanted.fixed.is_empty() {
+            // Compat: a column with one value is none of the group's unless that costs much.
+            let least = paths.iter().map(|path| path.cost).fold(f64::INFINITY, f64::min);
+            let more = ways_of(info, index, all.as_ref(), conditions, &wanted.with_fixed());
+            let is_better = |path: &Path| path.cost < least * MUCH_LESS;
+            paths.extend(more.iter().filter_map(by_ends).filter(is_better));
+        }
+        let passing = |way| self.passing_path(info, at, way, wanted, &asked);
+        paths.extend(ways.iter().find_map(passing));
         paths
     }
 
@@ -311,7 +335,7 @@ impl Builder<'_> {
 
 /// The ways to read the groups of an index: with all ranges that the conditions allow, or with those
 /// of the parts of a group and others behind these.
-fn ways(
+fn ways_of(
     info: &RelationInfo,
     index: &IndexDef,
     all: Option<&Bounds>,
@@ -429,6 +453,22 @@ fn end_behind(
         info.first + part.column == end && part.prefix.is_none() && !part.descending
     };
     Some(behind.position(is_end))
+}
+
+/// Columns of the table that is read which conditions give one value.
+fn fixed_columns(input: &Logical) -> ColumnSet {
+    let (_, conditions) = table_of(input).unwrap_or((0, &[]));
+    let one = |condition: &Expr| match &condition.kind {
+        ExprKind::Compare(c) if c.op == CompareOp::Eq && c.right.is_constant() => {
+            c.left.as_column()
+        }
+        ExprKind::Compare(c) if c.op == CompareOp::Eq && c.left.is_constant() => {
+            c.right.as_column()
+        }
+        ExprKind::IsNull(value) => value.as_column(),
+        _ => None,
+    };
+    conditions.iter().filter_map(one).collect()
 }
 
 /// The table that is read, and its conditions.

@@ -141,7 +141,9 @@ impl Builder<'_> {
     }
 
     fn distinct_rows(&mut self, input: &Logical, columns: &[ColumnId]) -> Built {
+        self.under_distinct = makes_aggregates(input);
         let built = self.build(input, &columns.iter().copied().collect(), Goal::default());
+        self.under_distinct = false;
         let built = match self.distinct_ends(input, &built) {
             Some((ends, true)) => return self.arranged(ends, columns),
             Some((ends, false)) => ends,
@@ -364,5 +366,15 @@ pub(super) fn holds_group_keys(plan: &Logical, columns: ColumnSet) -> bool {
             | Logical::Distinct { input, .. } => input,
             _ => return false,
         };
+    }
+}
+
+/// Whether rows are those of groups with aggregates.
+pub(super) fn makes_aggregates(plan: &Logical) -> bool {
+    selkie_types::stack::ensure();
+    match plan {
+        Logical::Project { input, .. } | Logical::Filter { input, .. } => makes_aggregates(input),
+        Logical::Aggregate(node) => !node.aggregates.is_empty(),
+        _ => false,
     }
 }

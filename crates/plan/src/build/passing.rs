@@ -119,6 +119,8 @@ fn is_known(info: &RelationInfo, index: &IndexDef, way: &Way, wanted: &Wanted) -
     let ends = &way.ends;
     let of_group = parts_with(info, index, &wanted.every) == Some(ends.parts)
         && bounded_parts(&way.bounds) <= ends.parts;
+    // The rows of a unique key are no groups.
+    let of_group = of_group && !(index.is_unique() && ends.parts >= index.parts.len());
     let is_behind = wanted.end.is_none() || !ends.is_one();
     let within = match &ends.within[..] {
         [] => true,
