@@ -78,7 +78,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A read of only the ends of groups, if that is enough for `given`, which is `node` without its
+    /// A read of only the ends of groups, if that is enough for `given`, of which `node` lacks the
     /// needless DISTINCT, and costs less than reading all `rows`.
     fn ends_for(
         &self,

@@ -333,8 +333,8 @@ impl Builder<'_> {
     }
 }
 
-/// The ways to read the groups of an index: with all ranges that the conditions allow, or with those
-/// of the parts of a group and others behind these.
+/// The ways to read the groups of an index: with all ranges that the conditions allow, or with
+/// those of the parts of a group and others behind these.
 fn ways_of(
     info: &RelationInfo,
     index: &IndexDef,

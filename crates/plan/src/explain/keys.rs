@@ -70,11 +70,12 @@ fn parts_behind_groups(scan: &TableScan, index: &IndexDef, groups: &GroupEnds) -
     gap + usize::from(is_used)
 }
 
-/// Compat: if fewer rows are wanted than there are groups, the index whose groups are read counts as
-/// a possible one.
-pub(super) fn say_group_key(row: &mut ExplainRow, scan: &TableScan) {
+/// Compat: if fewer rows are wanted than there are groups, the index whose groups are read counts
+/// as a possible one.
+pub(super) fn say_group_key(row: &mut ExplainRow, scan: &TableScan, wanted: Option<u64>) {
     let Access::Index(range) = &scan.access else { return };
-    if range.groups.is_none() {
+    let fewer = wanted.is_some_and(|wanted| row.rows.is_some_and(|rows| wanted < rows));
+    if range.groups.is_none() || !fewer {
         return;
     }
     let indexes = scan.table.def.indexes.iter().enumerate();

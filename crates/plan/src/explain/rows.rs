@@ -465,9 +465,7 @@ impl Walk<'_> {
         row.access = Some("ALL");
         let most = self.above.most.take();
         let mut extra: Vec<&str> = describe_index(&mut row, scan, most).into_iter().collect();
-        if self.above.cut.take().is_some_and(|cut| row.rows.is_some_and(|rows| cut < rows)) {
-            say_group_key(&mut row, scan);
-        }
+        say_group_key(&mut row, scan, self.above.cut.take());
         self.name_outer(&mut row, scan);
         if let Access::Text(search) = &scan.access {
             self.describe_search(&mut row, *search);
