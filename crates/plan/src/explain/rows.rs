@@ -477,8 +477,7 @@ impl Walk<'_> {
             }
             false => describe_union(&mut row, scan),
         };
-        let read = self.is_read(scan);
-        let changes = id == 1 && self.changes_rows();
+        let (read, changes) = (self.is_read(scan), id == 1 && self.changes_rows());
         let by_entry = scan.shown.tested.entries && extra.is_empty() && !read && !changes;
         if by_entry {
             extra.push("Using index condition");
