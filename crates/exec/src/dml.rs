@@ -62,6 +62,18 @@ pub(crate) fn targets(plan: &Plan) -> impl Iterator<Item = &Arc<TableInfo>> {
     all_targets(plan).filter(|table| table.kind != TableKind::System)
 }
 
+/// Whether a plan may put many rows into a table: those of a query, or a long list.
+pub(crate) fn fills(plan: &Plan) -> bool {
+    const LONG: usize = 100;
+    match &plan.root.operator {
+        Op::Insert(insert) => {
+            insert.is_query
+                || matches!(&insert.source.operator, Op::Values(rows) if rows.len() >= LONG)
+        }
+        _ => false,
+    }
+}
+
 fn all_targets(plan: &Plan) -> impl Iterator<Item = &Arc<TableInfo>> {
     let (inserted, updated, deleted) = match &plan.root.operator {
         Op::Insert(insert) => (Some(&insert.table), &[][..], &[][..]),

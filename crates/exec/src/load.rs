@@ -279,7 +279,7 @@ impl<'r> Loader<'r> {
             }
             _ => None,
         };
-        env.rt.instance.upkeep.maintained.changed(&insert.table);
+        env.rt.instance.upkeep.maintained.filled(env.rt.instance, &insert.table);
         let column = |target: &Target| match target {
             Target::Column(column) => insert.table.column_position(&column.name.value),
             _ => None,

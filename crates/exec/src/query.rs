@@ -269,7 +269,7 @@ impl Execution<'_> {
         self.lock_rows(plan)?;
         join_engines(self.instance, self.session, plan)?;
         self.number_transaction(plan)?;
-        dml::targets(plan).for_each(|table| self.instance.upkeep.maintained.changed(table));
+        self.note_changed(plan);
         let outer = self.session.begin_logging(self.running.own_text());
         self.expect_changes(plan)?;
         let mark = self.session.transaction.mark()?;
@@ -279,6 +279,15 @@ impl Execution<'_> {
             self.session.transaction.undo(&mark)?;
         }
         result
+    }
+
+    /// Notes that work on the tables which the plan changes must be done again.
+    fn note_changed(&self, plan: &Plan) {
+        let maintained = &self.instance.upkeep.maintained;
+        match dml::fills(plan) {
+            true => dml::targets(plan).for_each(|table| maintained.filled(self.instance, table)),
+            false => dml::targets(plan).for_each(|table| maintained.changed(table)),
+        }
     }
 
     /// Tells the binary log which tables the plan changes, if it may be more than one.

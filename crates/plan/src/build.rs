@@ -19,6 +19,7 @@ mod lookup;
 mod operators;
 mod order;
 mod ordering;
+mod passing;
 mod possible;
 mod reading;
 mod row_numbers;
@@ -85,6 +86,8 @@ pub(crate) struct SubplanCost {
 
 /// Builds physical plans.
 pub(crate) struct Builder<'a> {
+    /// Whether the aggregates being built are above made distinct.
+    pub under_distinct: bool,
     /// Columns of the statement.
     pub columns: &'a Columns,
     /// Source of row counts.
@@ -144,7 +147,9 @@ impl Builder<'_> {
             Logical::Sort { input, keys, .. } => self.sort(input, keys, None, required, goal),
             Logical::Limit { input, cut } => self.limit(input, cut, required),
             Logical::Distinct { input, columns } if self.has_distinct_rows(input, columns) => {
+                self.under_distinct = operators::makes_aggregates(input);
                 let built = self.build(input, &columns.iter().copied().collect(), goal);
+                self.under_distinct = false;
                 self.arrange(built, columns)
             }
             other => self.other(other, required),

@@ -31,6 +31,8 @@ pub(crate) const INDEX_DESCENT: f64 = 800.0;
 pub(crate) const INDEX_ENTRY: f64 = 40.0;
 /// Fetching the row of a secondary index entry: a second descent, made cheaper by batching.
 pub(crate) const FETCH_ROW: f64 = 550.0;
+/// Locking a row, and what others wait for it.
+pub(crate) const LOCK_ROW: f64 = 500.0;
 /// Reading a page of a table that is larger than the cache. A tenth of what a read from a fast disk
 /// takes: few rows that are looked up again and again are in memory, and a whole table must not be
 /// read in their stead.

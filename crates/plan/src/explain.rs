@@ -36,6 +36,7 @@ mod work;
 pub use blocks::own_blocks;
 pub use having::tested;
 pub use json::{Times, json};
+pub(crate) use keys::key_length;
 pub use rows::{ExactRows, ExplainRow, Facts, PartNames, WorkOf, rows};
 pub use text::{ConstantTable, ConstantValue, Known, Never, query_text, selects};
 pub use trace::{QueryTexts, query_texts, trace};

@@ -649,6 +649,7 @@ impl Draft {
             derived: Default::default(),
             common: Vec::new(),
             subplans: Vec::new(),
+            under_distinct: false,
         };
         builder.common.resize(self.common.len(), None);
         let mut made: Vec<Option<CommonTable>> = vec![None; self.common.len()];

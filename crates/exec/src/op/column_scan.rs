@@ -93,7 +93,7 @@ fn read_by_key(plan: &Plan) -> Option<usize> {
     let Access::Index(access) = &plan.access else { return None };
     let is_whole = plan.table.def.indexes[access.index].kind == IndexKind::Primary
         && access.ranges.is_empty()
-        && access.groups.is_none()
+        && access.ends().is_none()
         && !access.reverse;
     is_whole.then_some(access.index)
 }

@@ -85,7 +85,7 @@ pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r
     if ranges.is_empty() {
         return Ok(Box::new(source::Empty));
     }
-    if let Some(groups) = &access.groups {
+    if let Some(groups) = access.ends() {
         let scan = (scan, groups);
         return GroupScan::open(env, open, plan, decoder, scan, ranges);
     }

@@ -42,6 +42,17 @@ impl Maintained {
         }
     }
 
+    /// Called when rows are about to be put into a table in one go. Compat: an empty table gets
+    /// its indexes built from all rows, which counts their keys as ANALYZE does; unique indexes
+    /// are kept up to date row by row.
+    pub(crate) fn filled(&self, instance: &Instance, table: &TableInfo) {
+        self.changed(table);
+        let builds = || table.def.indexes.iter().any(|index| !index.is_unique());
+        if tells(table) && builds() && is_empty(instance, table) {
+            self.done(table, MaintenanceAction::Analyze);
+        }
+    }
+
     /// Called when a table is dropped or redefined.
     pub(crate) fn forget(&self, table: TableId) {
         self.done.write().remove(&table);
@@ -72,13 +83,15 @@ impl Maintained {
         action: MaintenanceAction,
     ) -> bool {
         let wanted = if action == MaintenanceAction::Analyze { ANALYZED } else { OPTIMIZED };
-        let empty = || {
-            let handle = instance.open_table(table);
-            handle.is_ok_and(|handle| handle.table.statistics().rows == 0)
-        };
+        let empty = || is_empty(instance, table);
         let done = self.done.read().get(&table.def.id).copied().unwrap_or(0);
         tells(table) && (done & wanted != 0 || done & CHANGED == 0 && empty())
     }
+}
+
+fn is_empty(instance: &Instance, table: &TableInfo) -> bool {
+    let handle = instance.open_table(table);
+    handle.is_ok_and(|handle| handle.table.statistics().rows == 0)
 }
 
 /// Whether the table's engine remembers maintenance.

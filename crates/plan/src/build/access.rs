@@ -252,7 +252,7 @@ impl Builder<'_> {
     }
 
     #[allow(clippy::too_many_arguments)]
-    fn index_path(
+    pub(super) fn index_path(
         &self,
         info: &RelationInfo,
         at: usize,
@@ -293,8 +293,7 @@ impl Builder<'_> {
             false => scanned * row + self.conditions_cost(conditions, scanned),
         };
         let cost = descents * cost::INDEX_DESCENT + read_rows;
-        let multiple = bounds.ranges.len() > 1;
-        let ordered = order.is_some() && !(multiple && bounds.equal_parts > 1);
+        let ordered = order.is_some();
         Some(Path {
             index: Some(at),
             bounds,

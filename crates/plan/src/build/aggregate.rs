@@ -1,6 +1,7 @@
 //! Grouping by a hash table or by sorted groups (ROLLUP), and MIN and MAX read from the ends of an
 //! index.
 
+use selkie_engine::LockMode;
 use selkie_expr::aggregate::{Aggregate as AggregateCall, AggregateKind};
 use selkie_expr::{Expr, ExprKind};
 use selkie_types::{TypeKind, stack};
@@ -23,6 +24,8 @@ impl Builder<'_> {
         }
         let mut node = node.clone();
         node.aggregates.retain(|(id, _)| required.contains(*id));
+        let given = node.clone();
+        let under_distinct = std::mem::take(&mut self.under_distinct);
         self.drop_distinct(&mut node);
         let mut below = ColumnSet::default();
         node.groups.iter().for_each(|(_, e)| below.add_expr(e));
@@ -32,9 +35,11 @@ impl Builder<'_> {
         let keys = group_order(&node);
         let wanted = if node.groups.is_empty() { None } else { Some(&keys[..]) };
         let mut input = self.build(&node.input, &below, Goal { order: wanted, limit: None });
-        if let Some(ends) = self.ends_for(&node, wanted, &input) {
+        self.under_distinct = under_distinct;
+        if let Some(ends) = self.ends_for(&given, &node, wanted, &input) {
             input = ends;
         }
+        self.under_distinct = false;
         if node.rollup && !input.order.gives(&keys) {
             input = sorted(input, &keys);
         }
@@ -73,15 +78,20 @@ impl Builder<'_> {
         }
     }
 
-    /// A read of only the ends of groups, if that is enough and costs less than reading all `rows`.
+    /// A read of only the ends of groups, if that is enough for `given`, of which `node` lacks the
+    /// needless DISTINCT, and costs less than reading all `rows`.
     fn ends_for(
         &self,
+        given: &AggregateNode,
         node: &AggregateNode,
         order: Option<&[SortItem]>,
         rows: &Built,
     ) -> Option<Built> {
-        let wanted = Wanted::of(node)?;
-        let most = rows.node.cost + rows.node.rows * cost::AGGREGATE;
+        let mut wanted = Wanted::of(given)?;
+        wanted.all_rows = Wanted::of(node).is_none();
+        wanted.is_known &= !self.under_distinct;
+        let locks = locked_rows(rows) * cost::LOCK_ROW;
+        let most = rows.node.cost + rows.node.rows * cost::AGGREGATE + locks;
         self.group_ends(&node.input, &wanted, order, most)
     }
 
@@ -227,6 +237,14 @@ impl Builder<'_> {
         let mut node = node.clone();
         node.aggregates = vec![(*id, call.clone())];
         Some(self.grouped(input, &node, AggregateStrategy::Hash, &ColumnSet::default()))
+    }
+}
+
+/// Number of rows that the scan of a table locks.
+pub(super) fn locked_rows(rows: &Built) -> f64 {
+    match &rows.node.operator {
+        Operator::TableScan(scan) if scan.lock.mode != LockMode::None => scan.examined,
+        _ => 0.0,
     }
 }
 

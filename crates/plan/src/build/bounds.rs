@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 
 use selkie_engine::{IndexDef, IndexKind, IndexPart, LockMode};
 use selkie_expr::{CallOption, CompareBy, CompareOp, Expr, ExprKind};
-use selkie_types::{Physical, TypeKind, Value};
+use selkie_types::{Physical, TypeKind, Value, stack};
 
 use crate::logical::{ColumnId, RelationInfo};
 use crate::physical::{KeyRange, RangeBound};
@@ -42,6 +42,8 @@ enum Restriction<'a> {
     Equal(&'a Expr, bool),
     Null,
     OneOf(&'a [Expr]),
+    /// The values that the branches of an OR name, and whether each is null-safe.
+    AnyOf(Vec<(Expr, bool)>),
     Lower(&'a Expr, bool),
     Upper(&'a Expr, bool),
     Like(&'a Expr, u32),
@@ -123,6 +125,9 @@ fn add_equal(
             Restriction::Null => vec![(Expr::null(), true)],
             Restriction::OneOf(items) if bounds.ranges.len() * items.len() <= MANY_RANGES => {
                 items.iter().map(|item| (item.clone(), false)).collect()
+            }
+            Restriction::AnyOf(values) if bounds.ranges.len() * values.len() <= MANY_RANGES => {
+                values
             }
             _ => continue,
         };
@@ -331,6 +336,7 @@ fn restriction<'a>(
                 && same_order(list.by, relation, column);
             usable.then_some(Restriction::OneOf(&list.items))
         }
+        ExprKind::Or(branches) => values_of(branches, relation, column).map(Restriction::AnyOf),
         ExprKind::IsNull(inner) => is_column(inner, column).then_some(Restriction::Null),
         ExprKind::Not(inner) => match &inner.kind {
             ExprKind::IsNull(value) if is_column(value, column) => Some(Restriction::NotNull),
@@ -350,6 +356,28 @@ fn restriction<'a>(
         }
         _ => None,
     }
+}
+
+/// The values of `column` that an OR allows, if each of its branches names some.
+fn values_of(
+    branches: &[Expr],
+    relation: &RelationInfo,
+    column: ColumnId,
+) -> Option<Vec<(Expr, bool)>> {
+    stack::ensure();
+    let mut values = Vec::new();
+    for branch in branches {
+        match restriction(branch, relation, column)? {
+            Restriction::Equal(value, null_safe) => values.push((value.clone(), null_safe)),
+            Restriction::Null => values.push((Expr::null(), true)),
+            Restriction::OneOf(items) => {
+                values.extend(items.iter().map(|item| (item.clone(), false)));
+            }
+            Restriction::AnyOf(more) => values.extend(more),
+            _ => return None,
+        }
+    }
+    Some(values)
 }
 
 /// Whether a condition excludes single values of the first part of an index. Compat: the ranges

@@ -6,11 +6,11 @@
 
 use selkie_engine::{IndexDef, IndexKind, IndexPart, LockMode};
 use selkie_expr::aggregate::{Aggregate, AggregateKind};
-use selkie_expr::{CompareBy, Expr, ExprKind};
+use selkie_expr::{CompareBy, CompareOp, Expr, ExprKind};
 use selkie_types::{Physical, Value, stack};
 
-use super::access::{Path, may_cover};
-use super::bounds::{Bounds, bounds, bounds_behind, covers};
+use super::access::Path;
+use super::bounds::{Bounds, bounds, bounds_behind, covers, covers_with_key};
 use super::{Builder, Built, Goal, Order};
 use crate::cost;
 use crate::estimate::{prefix_distinct, table_rows};
@@ -22,15 +22,26 @@ use crate::physical::{Access, GroupEnds, KeyRange, Operator};
 /// Most ranges that are read of each group.
 const MOST_WITHIN: usize = 16;
 
+/// Share of another cost that is much less.
+const MUCH_LESS: f64 = 0.8;
+
 /// Values that an operator needs from its input.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Wanted {
     /// Columns of which it needs every combination of values.
-    every: ColumnSet,
+    pub(super) every: ColumnSet,
     /// Column of which it needs the least or greatest value for each combination.
-    end: Option<ColumnId>,
+    pub(super) end: Option<ColumnId>,
     least: bool,
     greatest: bool,
+    /// Arguments of the aggregates with DISTINCT, if all of them have the same.
+    pub(super) distinct: Option<Vec<Expr>>,
+    /// Columns with one value in all rows, of which any row of a combination will do.
+    pub(super) fixed: ColumnSet,
+    /// Compat: whether MariaDB takes all this from the ends of groups.
+    pub(super) is_known: bool,
+    /// Whether all rows are wanted, also those that agree in the columns.
+    pub(super) all_rows: bool,
 }
 
 impl Wanted {
@@ -49,16 +60,19 @@ impl Wanted {
 
     /// The values that a grouping needs, if duplicate rows do not matter to it.
     pub(super) fn of(node: &AggregateNode) -> Option<Self> {
-        let mut wanted = Self::default();
+        let mut wanted = Self { is_known: true, ..Self::default() };
         node.groups.iter().for_each(|(_, e)| wanted.every.add_expr(e));
+        let fixed = fixed_columns(&node.input);
         for (_, call) in &node.aggregates {
-            wanted.add(call)?;
+            wanted.add(call, &fixed)?;
         }
+        wanted.is_known &= wanted.distinct.is_none() || wanted.end.is_none();
+        wanted.is_known &= node.groups.iter().all(|(_, e)| e.as_column().is_some());
         let plain = !node.rollup && node.groups.iter().all(|(_, e)| is_plain(e) && is_of_group(e));
         plain.then_some(wanted)
     }
 
-    fn add(&mut self, call: &Aggregate) -> Option<()> {
+    fn add(&mut self, call: &Aggregate, fixed: &ColumnSet) -> Option<()> {
         use AggregateKind::{AnyValue, Avg, Count, Max, Min, Sum};
         let arguments = || call.args.iter();
         match call.kind {
@@ -70,14 +84,51 @@ impl Wanted {
                 self.least |= call.kind == Min;
                 self.greatest |= call.kind == Max;
             }
-            AnyValue => arguments().for_each(|e| self.every.add_expr(e)),
+            AnyValue if arguments().all(|e| e.as_column().is_some_and(|id| fixed.contains(id))) => {
+                arguments().for_each(|e| self.fixed.add_expr(e));
+            }
+            AnyValue => {
+                let known = |e: &Expr| e.as_column().is_some_and(|id| self.every.contains(id));
+                self.is_known &= arguments().all(known);
+                arguments().for_each(|e| self.every.add_expr(e));
+            }
             Count | Sum | Avg if call.distinct && arguments().all(is_of_group) => {
                 arguments().for_each(|e| self.every.add_expr(e));
+                let same = self.distinct.get_or_insert_with(|| call.args.clone()) == &call.args;
+                self.is_known &= same && arguments().all(|e| e.as_column().is_some());
             }
             _ => return None,
         }
         arguments().all(is_plain).then_some(())
     }
+
+    /// All columns whose values are wanted.
+    fn columns(&self) -> ColumnSet {
+        self.every.iter().chain(self.fixed.iter()).chain(self.end).collect()
+    }
+
+    /// The same with all combinations of the fixed columns too.
+    fn with_fixed(&self) -> Self {
+        let every = self.every.iter().chain(self.fixed.iter()).collect();
+        Self { every, ..self.clone() }
+    }
+}
+
+/// A way to read the groups of an index.
+pub(super) struct Way {
+    /// Ranges of the index.
+    pub bounds: Bounds,
+    pub ends: GroupEnds,
+    /// Whether all entries that are read satisfy all conditions.
+    pub answered: bool,
+}
+
+/// The rows that are asked for.
+pub(super) struct Asked<'a> {
+    pub conditions: &'a [Expr],
+    /// Positions of the columns that are read.
+    pub read: &'a [usize],
+    pub order: Option<&'a [SortItem]>,
 }
 
 fn is_plain(e: &Expr) -> bool {
@@ -144,7 +195,7 @@ impl Builder<'_> {
     ) -> Option<Built> {
         let (relation, conditions) = table_of(input)?;
         let info = self.relation(relation);
-        let possible = info.lock == LockMode::None && may_cover(info);
+        let possible = info.row_key.is_none() && !info.table.engine.rows.insertion_order;
         if !possible || !conditions.iter().all(is_plain) {
             return None;
         }
@@ -153,8 +204,7 @@ impl Builder<'_> {
             .filter(|at| self.is_allowed(info, *at))
             .flat_map(|at| self.group_ends_paths(info, at, conditions, wanted, order));
         let best = paths.min_by(|a, b| a.cost.total_cmp(&b.cost))?;
-        let mut required = wanted.every.clone();
-        wanted.end.into_iter().for_each(|column| required.insert(column));
+        let required = wanted.columns();
         (best.cost < most).then(|| self.scan_by(relation, conditions, &required, best))
     }
 
@@ -162,7 +212,7 @@ impl Builder<'_> {
     pub(super) fn tells_groups_apart(&self, ends: &Built, columns: &ColumnSet) -> bool {
         let Operator::TableScan(scan) = &ends.node.operator else { return false };
         let Access::Index(range) = &scan.access else { return false };
-        let Some(groups) = range.groups.as_ref().filter(|g| g.is_one()) else { return false };
+        let Some(groups) = range.ends().filter(|g| g.is_one()) else { return false };
         let fixed = if let [only] = &range.ranges[..] { only.equal.len() } else { 0 };
         let parts = &scan.table.def.indexes[range.index].parts[fixed..groups.parts];
         let is_there = |part: &IndexPart| {
@@ -172,8 +222,8 @@ impl Builder<'_> {
         parts.iter().all(is_there)
     }
 
-    /// The ways to read the ends of the groups of an index: with all conditions on the parts of a
-    /// group, or with ranges of the parts behind these.
+    /// The ways to read the ends of the groups of an index, and those to read all its entries that
+    /// seem dearer to MariaDB.
     fn group_ends_paths(
         &self,
         info: &RelationInfo,
@@ -183,58 +233,90 @@ impl Builder<'_> {
         order: Option<&[SortItem]>,
     ) -> Vec<Path> {
         let index = &info.table.def.indexes[at];
-        let found = bounds(info, index, conditions);
-        let exact = found.as_ref().map_or(&[][..], |b| &b.exact);
-        let left = conditions.iter().enumerate().filter(|(at, _)| !exact.contains(at));
-        let left: Vec<Expr> = left.map(|(_, condition)| condition.clone()).collect();
-        let bounds = found.clone().unwrap_or_default();
-        let groups = [
-            ends(info, index, &left, &bounds, wanted),
-            ends_within(info, index, &left, &bounds, wanted),
-        ];
-        let mut read: ColumnSet = wanted.every.clone();
-        wanted.end.into_iter().for_each(|column| read.insert(column));
-        left.iter().for_each(|condition| read.add_expr(condition));
-        let read = info.positions(&read);
+        let all = bounds(info, index, conditions);
+        let ways = ways_of(info, index, all.as_ref(), conditions, wanted);
+        let mut used = wanted.columns();
+        conditions.iter().for_each(|condition| used.add_expr(condition));
+        let read = info.positions(&used);
         let computed = read.iter().any(|column| info.is_computed(*column));
         let clustered = index.kind == IndexKind::Primary;
-        if computed || !clustered && !covers(info, index, &read) {
+        if computed || !clustered && !covers_with_key(info, index, &read) {
             return Vec::new();
         }
-        let multiple = bounds.ranges.len() > 1;
-        let given = order.and_then(|keys| self.index_order(info, at, found.as_ref(), keys));
-        let ordered = given == Some(false) && !(multiple && bounds.equal_parts > 1);
-        let path = |groups: GroupEnds| {
-            let examined = self.groups_between(info, at, &bounds, conditions, groups.parts);
-            let entries = examined * groups.most_entries() as f64;
-            // With ranges, one entry more is read to find the next group.
-            let searches = entries + if groups.within.is_empty() { 0.0 } else { examined };
-            let width = read.len() as f64 * cost::DECODE_COLUMN;
-            Path {
-                index: Some(at),
-                bounds: bounds.clone(),
-                covering: !clustered,
-                entry_locks: false,
-                reverse: false,
-                order: Order::asked_for(Goal { order, limit: None }, ordered),
-                groups: Some(groups),
-                text: None,
-                union: Vec::new(),
-                rows: entries,
-                examined,
-                cost: cost::OPEN_SCAN
-                    + searches * (cost::INDEX_DESCENT + cost::INDEX_ENTRY)
-                    + entries * width
-                    + self.conditions_cost(conditions, entries),
-                unique: false,
-            }
-        };
-        groups.into_iter().flatten().map(path).collect()
+        let asked = Asked { conditions, read: &read, order };
+        let by_ends = |way: &Way| self.ends_path(info, at, way, wanted, &asked);
+        let mut paths: Vec<Path> = ways.iter().filter_map(by_ends).collect();
+        if !wanted.fixed.is_empty() {
+            // Compat: a column with one value is none of the group's unless that costs much.
+            let least = paths.iter().map(|path| path.cost).fold(f64::INFINITY, f64::min);
+            let more = ways_of(info, index, all.as_ref(), conditions, &wanted.with_fixed());
+            let is_better = |path: &Path| path.cost < least * MUCH_LESS;
+            paths.extend(more.iter().filter_map(by_ends).filter(is_better));
+        }
+        let passing = |way| self.passing_path(info, at, way, wanted, &asked);
+        paths.extend(ways.iter().find_map(passing));
+        paths
+    }
+
+    /// A read of the ends of groups alone.
+    fn ends_path(
+        &self,
+        info: &RelationInfo,
+        at: usize,
+        way: &Way,
+        wanted: &Wanted,
+        asked: &Asked<'_>,
+    ) -> Option<Path> {
+        let Way { bounds, ends, .. } = way;
+        let index = &info.table.def.indexes[at];
+        let clustered = index.kind == IndexKind::Primary;
+        let locks = info.lock != LockMode::None;
+        let is_possible = !wanted.all_rows
+            && ends.parts <= index.parts.len()
+            && (clustered || covers(info, index, asked.read))
+            // Entries that fail a condition would stay locked.
+            && (way.answered || !locks);
+        if !is_possible {
+            return None;
+        }
+        let found = Some(bounds).filter(|bounds| bounds.restricts());
+        let given = asked.order.and_then(|keys| self.index_order(info, at, found, keys));
+        let examined = self.groups_between(info, at, bounds, asked.conditions, ends.parts);
+        let entries = examined * ends.most_entries() as f64;
+        // With ranges, one entry more is read to find the next group.
+        let searches = entries + if ends.within.is_empty() { 0.0 } else { examined };
+        let width = asked.read.len() as f64 * cost::DECODE_COLUMN;
+        let covering = !clustered && info.lock != LockMode::Exclusive;
+        let fetch = if clustered || covering { 0.0 } else { cost::FETCH_ROW };
+        let lock = if locks { cost::LOCK_ROW } else { 0.0 };
+        let cost = cost::OPEN_SCAN
+            + searches * (cost::INDEX_DESCENT + cost::INDEX_ENTRY + fetch + lock)
+            + entries * width
+            + self.conditions_cost(asked.conditions, entries);
+        let rows = table_rows(&info.table, self.source);
+        if self.is_dear_to_mariadb(info, at, wanted) && cost > rows * cost::SCAN_ROW {
+            return None;
+        }
+        Some(Path {
+            index: Some(at),
+            bounds: bounds.clone(),
+            covering,
+            entry_locks: false,
+            reverse: false,
+            order: Order::asked_for(Goal { order: asked.order, limit: None }, given == Some(false)),
+            groups: Some(ends.clone()),
+            text: None,
+            union: Vec::new(),
+            rows: entries,
+            examined,
+            cost,
+            unique: false,
+        })
     }
 
     /// Estimated number of groups of entries that agree in the first `parts` parts of an index,
     /// within `bounds`.
-    fn groups_between(
+    pub(super) fn groups_between(
         &self,
         info: &RelationInfo,
         at: usize,
@@ -251,6 +333,43 @@ impl Builder<'_> {
     }
 }
 
+/// The ways to read the groups of an index: with all ranges that the conditions allow, or with
+/// those of the parts of a group and others behind these.
+fn ways_of(
+    info: &RelationInfo,
+    index: &IndexDef,
+    all: Option<&Bounds>,
+    conditions: &[Expr],
+    wanted: &Wanted,
+) -> Vec<Way> {
+    let mut found = vec![all.cloned().unwrap_or_default()];
+    if let Some(parts) = parts_with(info, index, &wanted.every)
+        && parts < bounded_parts(&found[0])
+    {
+        let parts = index.parts.get(..parts).unwrap_or(&index.parts).to_vec();
+        let first = IndexDef { parts, kind: IndexKind::Unique, ..index.clone() };
+        found.push(bounds(info, &first, conditions).unwrap_or_default());
+    }
+    let mut ways = Vec::new();
+    for bounds in found {
+        let left = conditions.iter().enumerate().filter(|(at, _)| !bounds.exact.contains(at));
+        let left: Vec<Expr> = left.map(|(_, condition)| condition.clone()).collect();
+        let read = [
+            ends(info, index, &left, &bounds, wanted),
+            ends_within(info, index, &left, &bounds, wanted),
+        ];
+        let way = |(ends, answered)| Way { bounds: bounds.clone(), ends, answered };
+        ways.extend(read.into_iter().flatten().map(way));
+    }
+    ways
+}
+
+/// Number of leading parts that some of the ranges restrict.
+pub(super) fn bounded_parts(bounds: &Bounds) -> usize {
+    let bound = |range: &KeyRange| range.equal.len() + usize::from(range.is_bounded());
+    bounds.ranges.iter().map(bound).max().unwrap_or(0)
+}
+
 /// The groups of index entries, and the ends of them, that contain all `wanted` values. The
 /// conditions that `bounds` leave are tested on one entry of each group.
 fn ends(
@@ -259,7 +378,7 @@ fn ends(
     left: &[Expr],
     bounds: &Bounds,
     wanted: &Wanted,
-) -> Option<GroupEnds> {
+) -> Option<(GroupEnds, bool)> {
     let mut every = wanted.every.clone();
     left.iter().for_each(|condition| every.add_expr(condition));
     let parts = group_parts(info, index, &every, bounds)?;
@@ -271,7 +390,8 @@ fn ends(
         Some(at) if at? == 0 => (wanted.least, wanted.greatest),
         Some(_) => return None,
     };
-    Some(GroupEnds { parts, within: Vec::new(), gap: 0, first, last })
+    let ends = GroupEnds { parts, within: Vec::new(), gap: 0, first, last, passed: false };
+    Some((ends, left.is_empty()))
 }
 
 /// The same, if conditions restrict the parts behind those of a group: of the entries of a group
@@ -282,7 +402,7 @@ fn ends_within(
     left: &[Expr],
     bounds: &Bounds,
     wanted: &Wanted,
-) -> Option<GroupEnds> {
+) -> Option<(GroupEnds, bool)> {
     let parts = group_parts(info, index, &wanted.every, bounds)?;
     let behind = bounds_behind(info, index, parts, left)?;
     let is_left = |at: &usize| !behind.exact.contains(at);
@@ -300,8 +420,10 @@ fn ends_within(
         Some(Some(at)) if at <= fixed => (at, wanted.least, wanted.greatest),
         Some(_) => return None,
     };
+    let answered = tested().next().is_none();
     let within = behind.ranges;
-    (within.len() <= MOST_WITHIN).then_some(GroupEnds { parts, within, gap, first, last })
+    let ends = GroupEnds { parts, within, gap, first, last, passed: false };
+    (ends.within.len() <= MOST_WITHIN).then_some((ends, answered))
 }
 
 /// Number of leading parts that contain the columns of a group and all ranges.
@@ -311,10 +433,8 @@ fn group_parts(
     every: &ColumnSet,
     bounds: &Bounds,
 ) -> Option<usize> {
-    let bound = |range: &KeyRange| range.equal.len() + usize::from(range.is_bounded());
-    let bound = bounds.ranges.iter().map(bound).max().unwrap_or(0);
-    let parts = parts_with(info, index, every)?.max(bound);
-    (parts > 0 && parts <= index.parts.len()).then_some(parts)
+    let parts = parts_with(info, index, every)?.max(bounded_parts(bounds));
+    (parts > 0).then_some(parts)
 }
 
 /// Position behind the first `parts` of the part whose ends are wanted. `None` if there is none, or
@@ -335,6 +455,22 @@ fn end_behind(
     Some(behind.position(is_end))
 }
 
+/// Columns of the table that is read which conditions give one value.
+fn fixed_columns(input: &Logical) -> ColumnSet {
+    let (_, conditions) = table_of(input).unwrap_or((0, &[]));
+    let one = |condition: &Expr| match &condition.kind {
+        ExprKind::Compare(c) if c.op == CompareOp::Eq && c.right.is_constant() => {
+            c.left.as_column()
+        }
+        ExprKind::Compare(c) if c.op == CompareOp::Eq && c.left.is_constant() => {
+            c.right.as_column()
+        }
+        ExprKind::IsNull(value) => value.as_column(),
+        _ => None,
+    };
+    conditions.iter().filter_map(one).collect()
+}
+
 /// The table that is read, and its conditions.
 pub(super) fn table_of(input: &Logical) -> Option<(RelationId, &[Expr])> {
     match input {
@@ -348,10 +484,15 @@ pub(super) fn table_of(input: &Logical) -> Option<(RelationId, &[Expr])> {
 }
 
 /// Number of leading parts of an index that contain all `columns`.
-fn parts_with(info: &RelationInfo, index: &IndexDef, columns: &ColumnSet) -> Option<usize> {
+pub(super) fn parts_with(
+    info: &RelationInfo,
+    index: &IndexDef,
+    columns: &ColumnSet,
+) -> Option<usize> {
     let place = |id: ColumnId| {
         let is_it = |part: &IndexPart| info.first + part.column == id && part.prefix.is_none();
-        index.parts.iter().position(is_it).map(|at| at + 1)
+        let mut parts = index.parts.iter().chain(info.table.def.parts_behind(index));
+        parts.position(is_it).map(|at| at + 1)
     };
     columns.iter().try_fold(0, |most, id| Some(place(id)?.max(most)))
 }

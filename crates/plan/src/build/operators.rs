@@ -4,6 +4,7 @@
 use selkie_engine::IndexPart;
 use selkie_expr::Expr;
 
+use super::aggregate::locked_rows;
 use super::group_ends::{Wanted, table_of};
 use super::{Builder, Built, Goal, Order};
 use crate::cost;
@@ -140,7 +141,9 @@ impl Builder<'_> {
     }
 
     fn distinct_rows(&mut self, input: &Logical, columns: &[ColumnId]) -> Built {
+        self.under_distinct = makes_aggregates(input);
         let built = self.build(input, &columns.iter().copied().collect(), Goal::default());
+        self.under_distinct = false;
         let built = match self.distinct_ends(input, &built) {
             Some((ends, true)) => return self.arranged(ends, columns),
             Some((ends, false)) => ends,
@@ -188,7 +191,8 @@ impl Builder<'_> {
         let Logical::Project { input, columns } = input else { return None };
         let exprs = || columns.iter().map(|(_, e)| e);
         let wanted = Wanted::every(exprs())?;
-        let most = rows.node.cost + rows.node.rows * cost::GROUP_ROW;
+        let locks = locked_rows(rows) * cost::LOCK_ROW;
+        let most = rows.node.cost + rows.node.rows * cost::GROUP_ROW + locks;
         let ends = self.group_ends(input, &wanted, None, most)?;
         let differ = self.tells_groups_apart(&ends, &exprs().filter_map(Expr::as_column).collect());
         Some((self.projected(ends, &columns.iter().collect::<Vec<_>>()), differ))
@@ -362,5 +366,15 @@ pub(super) fn holds_group_keys(plan: &Logical, columns: ColumnSet) -> bool {
             | Logical::Distinct { input, .. } => input,
             _ => return false,
         };
+    }
+}
+
+/// Whether rows are those of groups with aggregates.
+pub(super) fn makes_aggregates(plan: &Logical) -> bool {
+    selkie_types::stack::ensure();
+    match plan {
+        Logical::Project { input, .. } | Logical::Filter { input, .. } => makes_aggregates(input),
+        Logical::Aggregate(node) => !node.aggregates.is_empty(),
+        _ => false,
     }
 }

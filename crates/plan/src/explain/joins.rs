@@ -103,7 +103,7 @@ impl Walk<'_> {
         id: u64,
         ty: &'static str,
     ) {
-        self.above.most = None;
+        (self.above.most, self.above.cut) = (None, None);
         if let Some((other, value)) = self.joined_value(left, right) {
             self.above.tested |= tested;
             self.node(other, id, ty);

@@ -3,10 +3,11 @@
 //! Must not know the operators around the access.
 
 use selkie_catalog::TableInfo;
+use selkie_engine::IndexDef;
 use selkie_types::{Physical, SqlType, TypeKind};
 
 use super::rows::ExplainRow;
-use crate::physical::{Access, IndexRange, KeyRange, TableScan};
+use crate::physical::{Access, GroupEnds, IndexRange, KeyRange, RangeBound, TableScan};
 
 /// Describes an access by ranges of an index.
 pub(super) fn describe_range(row: &mut ExplainRow, scan: &TableScan, range: &IndexRange) {
@@ -18,12 +19,7 @@ pub(super) fn describe_range(row: &mut ExplainRow, scan: &TableScan, range: &Ind
     let parts = (equal + usize::from(bounded)).min(most);
     let used = if parts == 0 { index.parts.len() } else { parts };
     if let Some(groups) = &range.groups {
-        // Compat: the part whose ends are read is counted if NULLs stand before its least value.
-        let bound = |r: &KeyRange| r.equal.len() + usize::from(r.is_bounded());
-        let within = groups.within.iter().map(bound).max().unwrap_or(0);
-        let end = index.parts.get(groups.parts + groups.gap).filter(|_| groups.first);
-        let is_null = end.is_some_and(|part| scan.table.columns[part.column].nullable);
-        let ends = within.max(if is_null { groups.gap + 1 } else { 0 });
+        let ends = parts_behind_groups(scan, index, groups);
         row.key_len = Some(key_length(&scan.table, range.index, groups.parts + ends).to_string());
         row.key_parts = key_columns(&scan.table, range.index, groups.parts + ends);
         row.access = Some("range");
@@ -45,6 +41,48 @@ pub(super) fn describe_range(row: &mut ExplainRow, scan: &TableScan, range: &Ind
     if row.possible_keys.is_none() && parts > 0 {
         row.possible_keys = row.key.clone();
     }
+}
+
+/// Number of parts behind those of a group that count as used. Compat: the part whose ends are read
+/// is counted if the last of its ranges bounds the least value, or the first of them the greatest;
+/// without ranges, if NULLs stand before its least value.
+fn parts_behind_groups(scan: &TableScan, index: &IndexDef, groups: &GroupEnds) -> usize {
+    let GroupEnds { within, gap, .. } = groups;
+    let bound = |r: &KeyRange| r.equal.len() + usize::from(r.is_bounded());
+    if groups.is_one() {
+        return within.iter().map(bound).max().unwrap_or(0);
+    }
+    let part = index.parts.get(groups.parts + gap);
+    let is_null = part.is_some_and(|part| scan.table.columns[part.column].nullable);
+    let is_open = |end: &RangeBound| matches!(end, RangeBound::Unbounded);
+    let is_point = |r: &KeyRange| r.equal.len() > *gap || r.like.is_some();
+    // Compat: NULL is the lower bound of a range that only has an upper one.
+    let has_lower =
+        |r: &KeyRange| is_point(r) || !is_open(&r.lower) || is_null && !is_open(&r.upper);
+    let has_upper = |r: &KeyRange| is_point(r) || !is_open(&r.upper);
+    let is_used = match within.iter().any(|r| bound(r) > *gap) {
+        true => {
+            groups.first && within.last().is_some_and(has_lower)
+                || groups.last && within.first().is_some_and(has_upper)
+        }
+        false => groups.first && is_null,
+    };
+    gap + usize::from(is_used)
+}
+
+/// Compat: if fewer rows are wanted than there are groups, the index whose groups are read counts
+/// as a possible one.
+pub(super) fn say_group_key(row: &mut ExplainRow, scan: &TableScan, wanted: Option<u64>) {
+    let Access::Index(range) = &scan.access else { return };
+    let fewer = wanted.is_some_and(|wanted| row.rows.is_some_and(|rows| wanted < rows));
+    if range.groups.is_none() || !fewer {
+        return;
+    }
+    let indexes = scan.table.def.indexes.iter().enumerate();
+    let possible = indexes
+        .filter(|(at, index)| *at == range.index || scan.shown.possible_keys.contains(&index.name));
+    let names: Vec<&str> = possible.map(|(_, index)| &*index.name).collect();
+    row.possible_keys = Some(names.join(","));
 }
 
 /// Describes an access through several indexes and returns its remark; `None` for other accesses.
@@ -69,7 +107,7 @@ pub(super) fn describe_union(row: &mut ExplainRow, scan: &TableScan) -> Option<S
 }
 
 /// Number of bytes of the first `parts` parts of a key, as MariaDB counts them.
-pub(super) fn key_length(table: &TableInfo, index: usize, parts: usize) -> usize {
+pub(crate) fn key_length(table: &TableInfo, index: usize, parts: usize) -> usize {
     let index = &table.def.indexes[index];
     let part = |part: &selkie_engine::IndexPart| {
         let column = &table.columns[part.column];

@@ -5,6 +5,7 @@
 use selkie_expr::{Expr, ExprKind};
 
 use super::names::Names;
+use super::rows::number;
 use crate::physical::{Access, AggregateStrategy, Operator, PlanNode};
 use selkie_types::stack;
 
@@ -86,4 +87,17 @@ pub(super) fn sorts_by_rank(operator: &Operator) -> bool {
         _ => return false,
     };
     keys.iter().any(|key| key.expr.any(&mut |e| matches!(e.kind, ExprKind::Match(_))))
+}
+
+/// Number of rows wanted of the input of an operator, of which `cut` are wanted, if its input is no
+/// join.
+pub(super) fn cut_below(operator: &Operator, cut: Option<u64>) -> Option<u64> {
+    match operator {
+        Operator::TopN(top) if !top.counted => {
+            let offset = top.offset.as_ref().map_or(Some(0), number)?;
+            Some(number(&top.limit)?.saturating_add(offset))
+        }
+        Operator::Sort(_) | Operator::Distinct(_) | Operator::Aggregate(_) => cut,
+        _ => None,
+    }
 }

@@ -7,13 +7,13 @@ use selkie_engine::IndexKind;
 use super::blocks::{Block, common_name, walked};
 use super::ends::is_of_ends;
 use super::joins::looked_up;
-use super::keys::{describe_range, describe_union, key_columns, key_length};
+use super::keys::{describe_range, describe_union, key_columns, key_length, say_group_key};
 use super::lookups::Lookups;
 use super::names::{Names, names, show, show_all, table_column};
 use super::readers::Readers;
 use super::remarks::{
-    SORTS_BY_RANK, is_grouped, is_join, remarks_of, sorts_by_rank, sorts_groups, tables_tested,
-    tests_rows,
+    SORTS_BY_RANK, cut_below, is_grouped, is_join, remarks_of, sorts_by_rank, sorts_groups,
+    tables_tested, tests_rows,
 };
 use super::units::{KeptKey, KeptRows};
 use super::work::{JoinRun, Run, SortShown, Work};
@@ -194,6 +194,8 @@ pub(super) struct Above {
     pub(super) outer: bool,
     /// Number of rows after which no more are requested.
     pub(super) most: Option<u64>,
+    /// The same, whatever sorts or groups the rows of the only table.
+    pub(super) cut: Option<u64>,
     /// Work of a filter directly above, in an execution.
     pub(super) passed: Option<Work>,
     /// Conditions of that filter.
@@ -252,6 +254,7 @@ impl Walk<'_> {
             Operator::SetOperation(set) => self.set(node, set, id, ty),
             Operator::Limit(limit) => {
                 self.above.most = rows_wanted(limit);
+                self.above.cut = self.above.most.filter(|_| !limit.counted);
                 self.node(&limit.input, id, ty);
             }
             Operator::Filter { input, conditions } => {
@@ -261,6 +264,7 @@ impl Walk<'_> {
             Operator::RowNumbers(numbers) => self.row_numbers(node, numbers, id, ty),
             other => {
                 (self.above.most, self.above.passed, self.above.conditions) = (None, None, None);
+                self.above.cut = cut_below(other, self.above.cut);
                 self.above.sort = self.sort_of(node).or(self.above.sort.take());
                 self.above.remarks.extend(remarks_of(other));
                 self.above.remarks.extend(sorts_groups(other).then_some("Using temporary"));
@@ -346,7 +350,7 @@ impl Walk<'_> {
 
     /// A table in which rows of others are looked up.
     fn index_join(&mut self, node: &PlanNode, join: &IndexJoin, id: u64, ty: &'static str) {
-        self.above.most = None;
+        (self.above.most, self.above.cut) = (None, None);
         let run = self.lookup_run(node, &join.left);
         let conditions = self.lookup_conditions(join);
         self.node(&join.left, id, ty);
@@ -461,6 +465,7 @@ impl Walk<'_> {
         row.access = Some("ALL");
         let most = self.above.most.take();
         let mut extra: Vec<&str> = describe_index(&mut row, scan, most).into_iter().collect();
+        say_group_key(&mut row, scan, self.above.cut.take());
         self.name_outer(&mut row, scan);
         if let Access::Text(search) = &scan.access {
             self.describe_search(&mut row, *search);
@@ -472,8 +477,7 @@ impl Walk<'_> {
             }
             false => describe_union(&mut row, scan),
         };
-        let read = self.is_read(scan);
-        let changes = id == 1 && self.changes_rows();
+        let (read, changes) = (self.is_read(scan), id == 1 && self.changes_rows());
         let by_entry = scan.shown.tested.entries && extra.is_empty() && !read && !changes;
         if by_entry {
             extra.push("Using index condition");

@@ -231,7 +231,7 @@ fn describe_range(scan: &TableScan, range: &IndexRange) -> String {
     text += &prefixed(" ", &ranges.join(" or "));
     for (set, word) in [
         (range.covering, " covering"),
-        (range.groups.is_some(), " ends of groups"),
+        (range.ends().is_some(), " ends of groups"),
         (range.ordered && !range.unique, " ordered"),
         (range.reverse, " reverse"),
     ] {

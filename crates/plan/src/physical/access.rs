@@ -172,6 +172,13 @@ pub struct IndexRange {
     pub groups: Option<GroupEnds>,
 }
 
+impl IndexRange {
+    /// The ends of groups that are read, if not all entries are.
+    pub fn ends(&self) -> Option<&GroupEnds> {
+        self.groups.as_ref().filter(|groups| !groups.passed)
+    }
+}
+
 /// Of the entries that agree in the first parts of an index, only some are read, at least one. This
 /// is valid when the ranges, the filter and the readers above use nothing else of those entries
 /// than the least and the greatest value of a part behind, of all entries or of those within ranges
@@ -189,6 +196,8 @@ pub struct GroupEnds {
     pub first: bool,
     /// Read the last entry.
     pub last: bool,
+    /// Read all entries within the ranges of the index instead, because groups have few of them.
+    pub passed: bool,
 }
 
 impl GroupEnds {
