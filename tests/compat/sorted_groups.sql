@@ -4,6 +4,7 @@ CREATE TABLE f (a INT, b INT, v BIGINT, d DECIMAL(30,4), t DATE, s VARCHAR(10), 
 INSERT INTO f SELECT seq * seq DIV 4000, seq, IF(seq % 7 = 0, NULL, seq * 1000003), seq / 8, '2020-01-01' + INTERVAL seq % 400 DAY,
   CHAR(97 + seq % 26), seq / 3 FROM seq_1_to_2000;
 INSERT INTO f SELECT 5000 + seq, 1, seq, seq, NULL, NULL, seq FROM seq_1_to_300;
+INSERT INTO f SELECT 7000 + seq DIV 500, seq, seq, seq, NULL, 's', 1 FROM seq_1_to_1499;
 SELECT COUNT(*), SUM(n), SUM(c), SUM(total), SUM(average), SUM(least), MAX(greatest), SUM(d), MIN(t) FROM
   (SELECT a, COUNT(*) n, COUNT(v) c, SUM(v) total, AVG(v) average, MIN(v) least, MAX(v) greatest, SUM(d) d, MAX(t) t FROM f GROUP BY a) q;
 SELECT a, COUNT(*), SUM(v), AVG(d), MIN(d), MAX(t) FROM f GROUP BY a HAVING COUNT(*) > 20 OR a BETWEEN 600 AND 603;

@@ -34,14 +34,12 @@ impl Run {
             let group = groups.one(at, types, aggregates)?;
             group.ok_or_else(|| SqlError::internal("an aggregate cannot be split by groups"))
         };
-        let end = match groups.len() {
-            0 => return Ok(None),
-            1 => return Ok(Some(Self { first: groups, between: None, last: None })),
-            groups => groups - 1,
-        };
-        let (first, last) = (one(0)?, Some(one(end)?));
+        let Some(end) = groups.len().checked_sub(1) else { return Ok(None) };
+        // Not the grouping itself if it is the only group: keys cannot be searched for in that.
+        let first = one(0)?;
+        let last = if end > 0 { Some(one(end)?) } else { None };
         let between = match end {
-            1 => None,
+            0 | 1 => None,
             _ => Some(groups.finish(eval, aggregates)?.slice(1, end)),
         };
         Ok(Some(Self { first, between, last }))
