@@ -5,6 +5,7 @@ INSERT INTO f SELECT seq * seq DIV 4000, seq, IF(seq % 7 = 0, NULL, seq * 100000
   CHAR(97 + seq % 26), seq / 3 FROM seq_1_to_2000;
 INSERT INTO f SELECT 5000 + seq, 1, seq, seq, NULL, NULL, seq FROM seq_1_to_300;
 INSERT INTO f SELECT 7000 + seq DIV 500, seq, seq, seq, NULL, 's', 1 FROM seq_1_to_1499;
+ANALYZE TABLE f;
 SELECT COUNT(*), SUM(n), SUM(c), SUM(total), SUM(average), SUM(least), MAX(greatest), SUM(d), MIN(t) FROM
   (SELECT a, COUNT(*) n, COUNT(v) c, SUM(v) total, AVG(v) average, MIN(v) least, MAX(v) greatest, SUM(d) d, MAX(t) t FROM f GROUP BY a) q;
 SELECT a, COUNT(*), SUM(v), AVG(d), MIN(d), MAX(t) FROM f GROUP BY a HAVING COUNT(*) > 20 OR a BETWEEN 600 AND 603;
@@ -38,4 +39,10 @@ CREATE TABLE w (s VARCHAR(12) COLLATE utf8mb4_general_ci, b INT, v INT, PRIMARY 
 INSERT INTO w SELECT ELT(1 + seq % 3, 'word', 'WORD', 'wörd'), seq, seq FROM seq_1_to_200;
 INSERT INTO w SELECT ELT(1 + seq % 2, 'other', 'Other '), 1000 + seq, seq FROM seq_1_to_200;
 SELECT LOWER(MIN(s)), COUNT(*), SUM(v), MIN(v), MAX(v) FROM w GROUP BY s;
-DROP TABLE f, names, w;
+-- Groups that fill many stretches, of columns without NULL.
+CREATE TABLE g (a INT, b INT, v BIGINT NOT NULL, PRIMARY KEY (a, b));
+INSERT INTO g SELECT 7000 + seq DIV 500, seq, seq FROM seq_1_to_1499;
+ANALYZE TABLE g;
+SELECT a, COUNT(*), SUM(v), MIN(v) FROM g GROUP BY a;
+SELECT a, COUNT(*), SUM(v), MIN(v) FROM g WHERE v % 200 = 0 GROUP BY a;
+DROP TABLE f, g, names, w;
