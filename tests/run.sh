@@ -284,7 +284,7 @@ shapes() {
   fresh "$python" tests/shapes/repeats.py "$binary" --seconds 6 --fresh
 }
 
-# Random joins in forms that must agree, with a fixed seed and a fresh one. 100 s.
+# Random joins in forms that must agree, with a fixed seed and a fresh one. 110 s.
 metamorphic() {
   say metamorphic
   with_server "$python" tests/metamorphic/metamorphic.py --seed 1 --seconds 20
@@ -295,6 +295,8 @@ metamorphic() {
   fresh with_server "$python" tests/metamorphic/correlated.py --seconds 8
   with_server --port-first "$python" tests/metamorphic/eliminated.py --seed 1 --seconds 5
   fresh with_server --port-first "$python" tests/metamorphic/eliminated.py --seconds 6
+  with_server "$python" tests/metamorphic/sorted_groups.py --seed 1 --seconds 5
+  fresh with_server "$python" tests/metamorphic/sorted_groups.py --seconds 5
   with_server "$python" tests/metamorphic/groups.py --seed 1 --seconds 4
   fresh with_server "$python" tests/metamorphic/groups.py --seconds 6
 }
