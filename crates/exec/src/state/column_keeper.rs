@@ -108,8 +108,12 @@ impl ColumnKeeper {
         self.list.get().map(PathBuf::as_path)
     }
 
-    /// Notes that groups of a table were built.
+    /// Notes that groups of a table were built, if there is a list: without one nobody would take
+    /// the note, and [`Self::next`] would have work for ever.
     pub(crate) fn note_built(&self, table: TableId) {
+        if self.list().is_none() {
+            return;
+        }
         let mut state = self.state.lock();
         if state.built.insert(table) {
             state.is_unlisted = true;
@@ -155,6 +159,18 @@ impl ColumnKeeper {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn built_groups_are_work_only_for_a_list() {
+        let keeper = ColumnKeeper::default();
+        keeper.note_built(TableId(7));
+        assert!(!keeper.state.lock().is_unlisted);
+        keeper.list_in(PathBuf::from("list"));
+        keeper.note_built(TableId(7));
+        assert!(matches!(keeper.next(), Some(Work::List)));
+        assert!(keeper.take_built().contains(&TableId(7)));
+        assert!(!keeper.state.lock().is_unlisted);
+    }
 
     #[test]
     fn the_second_scan_of_the_same_rows_is_enough() {
