@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use selkie_plan::physical::{Aggregate as Plan, AggregateStrategy, ColumnType, PlanNode};
-use selkie_types::{BATCH_ROWS, Batch, Column, SqlResult};
+use selkie_types::{BATCH_ROWS, Batch, Column, SqlError, SqlResult};
 
 use super::filling::{Filling, Rest};
 use super::folding::{Folded, Folding};
@@ -90,15 +90,15 @@ impl<'r> Aggregation<'r> {
     /// Computes the next groups.
     fn compute(&mut self) -> SqlResult<()> {
         let is_sorted = self.plan.strategy == AggregateStrategy::Sorted;
+        let folding = self.folding.clone();
+        if let Some(folding) = folding.as_ref().filter(|_| is_sorted) {
+            return self.follow(folding);
+        }
         let mut filling = Filling::new(self.env, self.plan, self.types);
-        match self.folding.clone() {
-            Some(folding) if is_sorted => return self.follow(&folding),
-            Some(folding) => {
-                let mut filling = filling.with_folding(folding.clone());
-                self.merge(&folding, &mut filling)?;
-                return self.end(filling);
-            }
-            None => {}
+        if let Some(folding) = folding {
+            filling = filling.with_folding(folding.clone());
+            self.merge(&folding, &mut filling)?;
+            return self.end(filling);
         }
         while let Some(rows) = self.next_rows()? {
             // A new key at the start of a batch ends all groups before it. If some of them are in a
@@ -141,9 +141,10 @@ impl<'r> Aggregation<'r> {
                     self.add(filling, &Keyed { batch, keys })?;
                 }
                 Rows::Folded { number, .. } => {
-                    if let Folded::Groups(more) = folding.take(number)? {
-                        filling.merge(*more)?;
-                    }
+                    let Folded::Groups(more) = folding.take(number)? else {
+                        return Err(SqlError::internal("a run of rows that are not sorted"));
+                    };
+                    filling.merge(*more)?;
                     self.env.check()?;
                 }
             }
@@ -166,7 +167,10 @@ impl<'r> Aggregation<'r> {
                     return Ok(());
                 }
             };
-            if let Folded::Run(Some(run)) = folded {
+            let Folded::Run(run) = folded else {
+                return Err(SqlError::internal("a lane has made no run of sorted rows"));
+            };
+            if let Some(run) = run {
                 self.runs.add(eval, aggregates, *run, &mut self.complete)?;
             }
         }

@@ -35,7 +35,7 @@ impl Run {
             group.ok_or_else(|| SqlError::internal("an aggregate cannot be split by groups"))
         };
         let Some(end) = groups.len().checked_sub(1) else { return Ok(None) };
-        // Not the grouping itself if it is the only group: keys cannot be searched for in that.
+        // Also of a single group: its key cannot be found in the table of sorted rows.
         let first = one(0)?;
         let last = if end > 0 { Some(one(end)?) } else { None };
         let between = match end {

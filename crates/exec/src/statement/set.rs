@@ -311,18 +311,8 @@ fn query_of(e: &ast::Expr, running: Running<'_>) -> Prepared {
         windows: Vec::new(),
         span: ast::Span::default(),
     };
-    let query = ast::Query {
-        with: None,
-        body: ast::QueryBody::Select(Box::new(select)),
-        order_by: Vec::new(),
-        limit: None,
-        procedure: None,
-        into: None,
-        late_into: false,
-        locking: None,
-        enclosed: false,
-        span: ast::Span::default(),
-    };
+    let body = ast::QueryBody::Select(Box::new(select));
+    let query = ast::Query::of(body, ast::Span::default());
     let statement = Statement::Query(Box::new(query));
     Prepared::unplanned(statement, running.text.into(), running.values.len())
 }

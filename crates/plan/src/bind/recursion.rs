@@ -243,17 +243,6 @@ fn union_all(body: &ast::QueryBody) -> SqlResult<bool> {
 fn as_query(body: &ast::QueryBody) -> ast::Query {
     match body {
         ast::QueryBody::Nested(query) => (**query).clone(),
-        body => ast::Query {
-            with: None,
-            body: body.clone(),
-            order_by: Vec::new(),
-            limit: None,
-            procedure: None,
-            into: None,
-            late_into: false,
-            locking: None,
-            enclosed: false,
-            span: ast::Span::default(),
-        },
+        body => ast::Query::of(body.clone(), ast::Span::default()),
     }
 }

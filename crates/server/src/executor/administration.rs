@@ -421,18 +421,7 @@ fn evaluate(
         windows: Vec::new(),
         span: Span::default(),
     };
-    let query = Query {
-        with: None,
-        body: QueryBody::Select(Box::new(select)),
-        order_by: Vec::new(),
-        limit: None,
-        procedure: None,
-        into: None,
-        late_into: false,
-        locking: None,
-        enclosed: false,
-        span: Span::default(),
-    };
+    let query = Query::of(QueryBody::Select(Box::new(select)), Span::default());
     let statement = Statement::Query(Box::new(query));
     let mut sink = OneNumber(0);
     execute_statement(instance, session, &statement, b"", values, &mut sink)?;

@@ -33,7 +33,7 @@ pub struct Query {
 
 impl Query {
     /// A query without clauses.
-    pub(crate) fn of(body: QueryBody, span: Span) -> Self {
+    pub fn of(body: QueryBody, span: Span) -> Self {
         Self {
             with: None,
             body,
